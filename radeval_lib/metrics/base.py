@@ -365,7 +365,7 @@ def check_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[Pa
         unordered = isinstance(texts, str | bytes | Mapping | Set) or hasattr(texts, "columns")
         if unordered or not hasattr(texts, "__len__"):
             problem = f"expected a list of str, got {type(texts).__name__}"
-            raise MetricError(problem, label, "Pass a list of texts, one per pair.")
+            raise MetricError(problem, label, "Pass a list of strings, one per pair.")
         for position, text in enumerate(texts):
             if not isinstance(text, str):
                 problem = f"item {position} (the first is 0) has type {type(text).__name__}, expected str"

@@ -80,7 +80,15 @@ class BertScore(Metric):
 
     @cached_property
     def _tokenizer_and_model(self) -> tuple[Any, Any]:
-        """The tokenizer and the model, loaded when first needed."""
+        """The tokenizer and the model, loaded when first needed.
+
+        Raises
+        ------
+        ModelError
+            If they cannot be loaded.
+        MetricError
+            If the model has no hidden layer of the number ``layer``.
+        """
         from transformers import AutoModel, AutoTokenizer
 
         from radeval_lib.models.batching import pick_device
@@ -90,7 +98,7 @@ class BertScore(Metric):
         depth = int(model.config.num_hidden_layers)
         if self.layer is not None and not 0 <= self.layer <= depth:
             problem = f"layer is {self.layer}, but the encoder has {depth} hidden layers"
-            raise MetricError(problem, "bertscore.layer", f"Give a number from 0 to {depth}, or none.")
+            raise MetricError(problem, "bertscore.layer", f"Give 0 to {depth}, or none for the last.")
         return load_pretrained(AutoTokenizer, self.encoder), model
 
     def _encode_tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:

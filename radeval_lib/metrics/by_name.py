@@ -52,7 +52,8 @@ def settings_of(name: str) -> dict[str, Any]:
 
 
 def create(name: str, /, **settings: Any) -> Metric:
-    """Return the metric with this name and these settings; a value given as text is converted to its type.
+    """Return the metric with this name and these settings; a value given as a string is converted to the
+    setting's type.
 
     Raises
     ------
@@ -69,8 +70,8 @@ def create(name: str, /, **settings: Any) -> Metric:
 
 
 def _convert(value: Any, hint: Any, setting: str) -> Any:
-    """Return a setting's value converted to the type ``hint``; the text "none" or "" is None if that is
-    allowed.
+    """Return a setting's value converted to the type ``hint``; if that allows None, the strings "none" and ""
+    become None.
 
     Raises
     ------
@@ -140,7 +141,7 @@ def choose(wanted: Wanted) -> Chosen:
     for name in [*settings, *unnamed]:
         own_settings = settings.get(name, {})
         if name in unnamed and "judge" in get(name).needs:
-            chosen.left_out[name] = f"no language model is set as its judge. Name one as {name}.judge."
+            chosen.left_out[name] = f"no language model is set as its judge. Set {name}.judge to one."
             continue
         try:
             models, note = _find_substitutes(name, own_settings, fetch=name in settings)
@@ -196,13 +197,18 @@ def adapt_settings(name: str, models: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _find_substitutes(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[str, str], str]:
-    """Return a substitute, by role, for each default model that is not on this machine, and a note that names
-    them; the note is empty if the metric runs with its published models.
+    """Return substitutes for the default models of a metric that are not on this machine, and a note on them.
 
     Parameters
     ----------
     settings : the caller's settings; a role that they configure gets no substitute.
     fetch : whether a default model may be downloaded instead.
+
+    Returns
+    -------
+    substitutes : by role, the folder or name of the substitute.
+    note : a clause that names each published model and its substitute; for a metric with the rule-based
+        judge, a clause that says so; empty if neither is the case.
 
     Raises
     ------

@@ -150,8 +150,8 @@ def cut_segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
 
 
 def choose_mark_kind(reason: str, significant: bool | None) -> str:
-    """Return the kind of the mark for a reason: ``significant`` or ``insignificant`` for an error, else the
-    reason's kind."""
+    """Return the kind of the mark for a reason of the kind ``reason``: ``significant`` or ``insignificant``
+    for ``error``, else the same kind, ``matched`` or ``unmatched``."""
     if reason != "error":
         return reason
     return "significant" if significant else "insignificant"

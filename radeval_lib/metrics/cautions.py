@@ -190,11 +190,16 @@ class Cautions:
         self._ids.extend(hash(str(name)) for name in names)
 
     def add(
-        self, system: str, row: int, pair: tuple[str, str], of_metrics: Mapping[str, Iterable[str]]
+        self, system: str, row: int, pair: tuple[str, str], by_metric: Mapping[str, Iterable[str]]
     ) -> list[str]:
         """Count the cautions about a pair, and return them; those of one metric begin with its name.
 
-        ``row`` is the number of the pair's row, ``of_metrics`` the cautions that each metric gives.
+        Parameters
+        ----------
+        system : the system that wrote the candidate; empty if it has no name.
+        row : the number of the pair's row, from 1.
+        pair : (reference, candidate).
+        by_metric : by metric, the cautions that it gives about the pair.
         """
         common, pair_cautions = list(find_text_cautions(*pair)), []
         self._pairs[system] += 1
@@ -206,7 +211,7 @@ class Cautions:
             self._rows.setdefault((system, "", caution), Rows()).add(row)
             pair_cautions.append(caution)
         for metric in self.metrics:
-            own_cautions = dict.fromkeys(of_metrics.get(metric, ()))
+            own_cautions = dict.fromkeys(by_metric.get(metric, ()))
             further_cautions = [caution for caution in own_cautions if caution not in common]
             for caution in further_cautions:
                 self._rows.setdefault((system, metric, caution), Rows()).add(row)
@@ -238,11 +243,13 @@ class Cautions:
         return lines
 
     def doubt(self, system: str, metric: str) -> str:
-        """Return, as text, the cautions that a sentence must name if it calls a system better by this metric;
-        empty if there are none.
+        """Return the cautions that a sentence must name if it calls a system better according to a metric, as
+        a clause; empty if there are none.
 
-        These are cautions about the whole system and, if more than :data:`MOST` of its pairs have any, the
-        two most frequent cautions about pairs."""
+        These are the cautions about the system as a whole that concern more than :data:`MOST` of its pairs
+        and, if more than :data:`MOST` of its pairs have a caution other than :data:`EQUAL`, the two most
+        frequent of these cautions.
+        """
         pairs = self._pairs[system]
         if not pairs:
             return ""

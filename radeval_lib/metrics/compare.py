@@ -329,7 +329,7 @@ def compare_files(
     frame, columns, notes = read_table(Path(path)), dict(systems or {}), list[str]()
     main_file = Path(path).name
     if candidates and not columns and CANDIDATE in frame:
-        remedy = f"Name it: --system NAME={CANDIDATE}."
+        remedy = f"Name it: --system NAME={CANDIDATE}, or in Python systems={{NAME: {CANDIDATE!r}}}."
         raise MetricError(f"the system of column {CANDIDATE!r} has no name", main_file, remedy)
     for name, file in (candidates or {}).items():
         if name in columns or f"{CANDIDATE}:{name}" in frame:
@@ -347,8 +347,9 @@ def compare_files(
         rows = _join_rows(frame, rows, key, main_file, Path(file).name)
         wanted = [column for column in (CANDIDATE, *resolve_settings(metrics or DEFAULT)) if column in rows]
         if not wanted:
-            remedy = f"Rename its column of candidates to {CANDIDATE!r}: {list_names(rows.columns)}."
-            raise MetricError(f"no column {CANDIDATE!r}", Path(file).name, remedy)
+            remedy = f"{scoring.list_columns(rows.columns)} Rename the column of candidates to {CANDIDATE!r}."
+            problem = f"no column {CANDIDATE!r}, and none called after a requested metric"
+            raise MetricError(problem, Path(file).name, remedy)
         frame = frame.assign(**{f"{column}:{name}": rows[column].tolist() for column in wanted})
         if columns:
             columns[name] = f"{CANDIDATE}:{name}"
@@ -385,7 +386,9 @@ def _join_rows(frame: pd.DataFrame, rows: pd.DataFrame, key: str, main_file: str
         differs = (frame[name].map(str) != rows[name].map(str)).to_numpy()
         if differs.any():
             problem = f"column {to_line(str(name), 30)!r} differs from that of {main_file}"
-            remedy = "Put the rows in the same order, give both files a column `id`, or rename the column."
+            remedy = (
+                "Give both files equal values, in the same order or joined by a column `id`, or rename it."
+            )
             raise MetricError(problem, f"{where}, row {int(differs.argmax()) + 1}", remedy)
     return rows
 
@@ -420,8 +423,8 @@ def _build_table(
     single_column = {CANDIDATE: CANDIDATE} if CANDIDATE in names else {}
     columns = dict(systems or {name: f"{CANDIDATE}:{name}" for name in named_systems} or single_column)
     if not columns:
-        shown = list_names(name for name in names if re.fullmatch(r"[\w.:-]{1,30}", name))
-        remedy = f"Name each column of candidates: --system NAME=COLUMN. Columns: {shown}."
+        remedy = "Name each system's column: --system NAME=COLUMN, or in Python systems={NAME: COLUMN}."
+        remedy = f"{scoring.list_columns(names)} {remedy}"
         raise MetricError("no column of candidates is named", "systems", remedy)
     for name, column in columns.items():
         if not isinstance(column, str):

@@ -271,8 +271,16 @@ class _ChunkScorer:
         self.key = json.dumps([str(self.folder), source_name, settings, explain, quote_texts, code])
 
     def __call__(self, chunk: Chunk, names: list[str]) -> tuple[Chunk, dict[str, Any]]:
-        """Return the chunk and the results of the named metrics, as a dictionary for JSON; ``kept`` says
-        whether an interrupted run had scored the chunk."""
+        """Return the chunk and the results of the named metrics as a dictionary for JSON.
+
+        Returns
+        -------
+        chunk : the chunk, unchanged.
+        result : ``columns``, the columns of candidates; ``in context``, whether contexts of patients were
+            used; ``failed``, by metric the parts of its error; ``scored``, by metric the fields of
+            :class:`~radeval_lib.metrics.scoring.Scored` without reasons; ``explained``, the explanation of
+            each pair, if requested; ``kept``, whether an interrupted run had scored the chunk.
+        """
         content = chunk.frame.to_json(orient="split", default_handler=str)
         path = self.folder / f"{checksums.of_text(f'{self.key} {names} {content}')}.json"
         with suppress(OSError, ValueError):
@@ -410,7 +418,9 @@ def _open_delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dic
             yield from filter(None, reader)  # Blank lines are not rows.
         except csv.Error as error:
             line = f"{where}, line {reader.line_num}"
-            raise MetricError(f"not a CSV file: {error}", line, "Close every quotation mark.") from None
+            raise MetricError(
+                f"not a CSV file: {error}", line, "Close each quotation mark; double it in a cell."
+            ) from None
 
     def rows() -> Iterator[dict[str, Any]]:
         for number, row in enumerate(cells_left, start=1):
@@ -424,13 +434,13 @@ def _open_delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dic
         raise MetricError("the file is empty", where, "Begin it with a line of column names.")
     if repeated := [name for name in columns if columns.count(name) > 1]:
         problem = f"two columns are called {to_line(repeated[0], 30)!r}"
-        raise MetricError(problem, where, scoring.describe_columns(columns))
+        raise MetricError(problem, where, scoring.suggest_column(columns, repeated[0]))
     return columns, rows()
 
 
 def read_json_lines(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
-    """Return the columns that an empty file counts as having, and an iterator over the objects of a JSON
-    lines file; blank lines and empty objects are skipped.
+    """Return the columns of a JSON lines file without rows, which are ``reference`` and ``candidate``, and an
+    iterator over the objects of this file; blank lines and empty objects are skipped.
 
     Raises
     ------

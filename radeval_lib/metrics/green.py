@@ -94,7 +94,11 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
 
 
 def clean(response: str) -> str:
-    """Return a model's raw output without prompt, header and special tokens, as the released code does."""
+    """Return the analysis in a language model's raw output, cut as the released code cuts it.
+
+    The prompt up to the last ``<|assistant|>``, the header ``[Explanation]:`` with all before it, and the
+    tokens ``</s>`` and ``<unk>`` are left out.
+    """
     assistant, explanation = "<|assistant|>", "[Explanation]:"
     text = response.rpartition(assistant)[2]
     if explanation in text:
@@ -111,7 +115,10 @@ def _cut_section(text: str, name: str) -> str | None:
 
 
 def _count_errors(text: str, name: str) -> Counts:
-    """Return the errors of each category in a section as the released parser counts them; 0 if it cannot."""
+    """Return the number of errors of each category in a section, as the released parser counts them.
+
+    All six are 0 if the section is missing or begins with "No"; one is 0 if its line has no count.
+    """
     section = _cut_section(text, name)
     if section is None or section.startswith("No"):
         return _ZERO
@@ -221,8 +228,8 @@ class Green(Metric):
         return open_judge(self.judge, cache=self.cache, device=self.device, model=self.model)
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
-        """Yield the cautions of the rules for the judge by rules, else one if the judge gets only a part
-        of a text."""
+        """Yield the cautions of the rules if the judge is rule-based; for a language model, yield one if a
+        text is longer than its prompt allows."""
         if self.judge == RULES:
             yield from find_rule_cautions(reference, candidate)
         elif any(len(text.split()) > LONGEST for text in (reference, candidate)):

@@ -60,6 +60,11 @@ def compute_radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.fl
     components : float of shape (n, 4), with the columns RadGraph F1 (mean of entity and relation F1),
         BERTScore F1, cosine of CheXbert embeddings, and BLEU-2, each computed as the released code does.
     version : ``v0`` or ``v1``, a key of :data:`MODELS`.
+
+    Raises
+    ------
+    KeyError
+        If the version is unknown.
     """
     model = MODELS[version]
     standardised = (np.asarray(components, dtype=np.float64) - model.means) / np.array(model.scales)

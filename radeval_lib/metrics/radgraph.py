@@ -179,17 +179,16 @@ def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty 
     both_empty : the F1 of entities, or of relations, if neither graph has any. The reference code takes
         ``zero``, so that two identical reports without relations score 0.5; ``one`` gives them 1.
     """
-    expected, given = (
-        {item for _, item in list_entities_and_relations(graph)} for graph in (reference, candidate)
-    )
+    sides = ({item for _, item in list_entities_and_relations(graph)} for graph in (reference, candidate))
+    expected, given = sides
     return average_two_f1(expected, given, both_empty)[0]
 
 
 def average_two_f1(
     reference: set[Item], candidate: set[Item], both_empty: BothEmpty = "zero"
 ) -> tuple[float, dict[str, Overlap]]:
-    """Return the mean of the F1 of entities and the F1 of relations, from 0 to 1, and the agreement of each
-    by ``entities`` and ``relations``."""
+    """Return the mean of the F1 of entities and the F1 of relations, from 0 to 1, and a dictionary with the
+    agreement of each, under the keys ``entities`` and ``relations``."""
     overlaps, sides = {}, (reference, candidate)
     for kind, is_relation in (("entities", False), ("relations", True)):
         expected, given = ({item for item in side if bool(item.relation) == is_relation} for side in sides)
@@ -198,8 +197,10 @@ def average_two_f1(
 
 
 def find_spans(text: str, annotated: Annotation) -> dict[str, Span]:
-    """Return the characters of each entity in a text, by the entity's key; empty if the annotation is of a
-    text with other words."""
+    """Return a dictionary from the key of each annotated entity to its (start, end) in a text.
+
+    It is empty if the words of the annotation, without white space, are not those of the text.
+    """
     words = annotated["text"].split()
     if "".join(words) != "".join(text.split()):
         return {}
@@ -290,9 +291,10 @@ class F1RadGraph(_GraphMetric):
 
     Parameters
     ----------
-    graph_model : what finds the graphs, see :func:`~radeval_lib.models.graph_extraction.open_extractor`.
-    level : ``partial`` are A.2's triplets; see :func:`~radeval_lib.metrics.radgraph.list_items`.
-    case : likewise.
+    graph_model : the model that extracts the graphs; see
+        :func:`~radeval_lib.models.graph_extraction.open_extractor`.
+    level, case : the compared items, and which words are lower-cased; see
+        :func:`~radeval_lib.metrics.radgraph.list_items`. The level ``partial`` compares the triplets of A.2.
     both_empty : the value if neither text has an entity: ``zero`` as in the package, or ``one``. An empty
         text has none.
     device : ``auto``, ``cpu`` or ``cuda``.

@@ -59,7 +59,11 @@ class ScorePage:
         keep(self._worst, (badness, -self._total, json.dumps(record, default=str), pair))
 
     def write(self, path: Path, **about: Any) -> None:
-        """Write the page to a file; ``about`` are further values that the template shows."""
+        """Write the page to a file, pairs with the worst scores first.
+
+        ``about`` are further variables of the template: ``source``, the name of the scored file, and
+        ``scored``, its :class:`~radeval_lib.metrics.file_scoring.ScoredFile`.
+        """
         worst_first = sorted(self._worst, reverse=True)
         assets = (Path(__file__).with_name(f"report.{kind}") for kind in ("css", "js"))
         style, script = (path.read_text(encoding="utf-8") for path in assets)
@@ -87,8 +91,12 @@ class ScorePage:
             stream.dump(page)
 
     def _prepare_pair(self, pair: dict[str, Any], texts: Pair) -> dict[str, Any]:
-        """Return the record of a pair with its texts and with the views and errors that the template
-        shows."""
+        """Return the record of a pair, with three keys added in place for the template.
+
+        ``texts`` are (reference, candidate), or None if the page may not show them; ``views`` has one
+        dictionary of :meth:`_build_view` for each group of metrics with the same reasons; ``errors`` are
+        those of the first view that has any.
+        """
         pair["texts"] = texts if self._texts else None
         by_reasons: dict[str, tuple[list[str], list[dict[str, Any]]]] = {}
         for name in self._metrics:
@@ -103,8 +111,16 @@ class ScorePage:
     def _build_view(
         self, pair: dict[str, Any], names: list[str], reasons: list[dict[str, Any]]
     ) -> dict[str, Any]:
-        """Return what the template shows of the reasons for a pair's score, which all metrics in ``names``
-        share."""
+        """Return the part of the page on the reasons for a pair's score that all metrics in ``names`` share.
+
+        Returns
+        -------
+        dict
+            ``names``; ``errors``, ``matched`` and ``unmatched``, the reasons of each kind, of the last two
+            only those with a finding; ``sides``, both texts with marks, or an empty list if no reason has a
+            position or texts are not shown; ``counts``, the numbers of matched and unmatched reasons, or an
+            empty dictionary if no reason has a position.
+        """
         errors, matched, unmatched = (
             [reason for reason in reasons if reason["kind"] == kind]
             for kind in ("error", "matched", "unmatched")

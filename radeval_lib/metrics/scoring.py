@@ -64,7 +64,7 @@ def find_candidates(
     for name in (REFERENCE, *candidates):
         if (count := columns.count(name)) != 1:
             problem = f"two columns are called {to_line(name, 30)!r}" if count else f"no column {name!r}"
-            raise MetricError(problem, where, describe_columns(columns))
+            raise MetricError(problem, where, suggest_column(columns, name))
         for row, text in enumerate(frame[name], start):
             if not isinstance(text, str):
                 problem = f"the cell of {to_line(name, 30)!r} has type {type(text).__name__}, expected str"
@@ -77,24 +77,29 @@ def find_candidates(
     return candidates
 
 
-def describe_columns(columns: Sequence[str]) -> str:
-    """Return a remedy that lists the columns and says which one to rename.
+def list_columns(columns: Iterable[object]) -> str:
+    """Return a sentence that lists the names of columns.
 
-    A column's name of several words is not repeated: in a file without a header it may be a report.
+    A name with a blank, a special character or more than 30 characters is replaced by its length, because in
+    a file without a header it may be a report.
     """
     names = [
         name if re.fullmatch(r"[\w.:-]{1,30}", name) else f"a text of {len(name):,} characters"
-        for name in columns
+        for name in map(str, columns)
     ]
-    wanted = {REFERENCE, CANDIDATE} - set(columns)
-    near = next((name for name in columns if name.lower() in wanted), None)
-    remedy = f"Rename {near!r} to {near.lower()!r}." if near else "Rename the column that holds the texts."
-    return f"Columns: {list_names(names)}. {remedy}"
+    return f"Columns: {list_names(names)}."
+
+
+def suggest_column(columns: Sequence[str], wanted: str) -> str:
+    """Return the remedy for a table in which the column ``wanted`` is missing or occurs twice."""
+    similar = next((repr(name) for name in columns if name.lower() == wanted), "the column of these texts")
+    remedy = "Rename or remove one of them." if wanted in columns else f"Rename {similar} to {wanted!r}."
+    return f"{list_columns(columns)} {remedy}"
 
 
 def parse_context(row: Mapping[str, Any], where: str) -> Context | None:
-    """Return the age and indication in a row's columns ``age`` and ``indication``; None if both are empty or
-    marked as unknown.
+    """Return the age, in years, and the indication in a row's columns ``age`` and ``indication``; None if
+    both are missing, empty or marked as unknown ("n/a", "___").
 
     An age is a number of years, a number with a unit (``045Y`` as in DICOM, ``6 months``), or the lower end
     of an open range (``90+``, ``>89``). ``where`` names the file and row, for errors.
@@ -140,8 +145,14 @@ def cases_of(frame: pd.DataFrame, where: str) -> list[str]:
 
 
 class Scored(NamedTuple):
-    """The results of one metric: for each pair its value, its cautions and, if explanations were requested,
-    its reasons (else ``reasons`` is empty). ``scores`` has the details; None after a round trip through JSON.
+    """The results of one metric for n pairs.
+
+    Attributes
+    ----------
+    values : the score of each pair, n numbers.
+    cautions : the cautions about each pair, n tuples.
+    reasons : the reasons for the score of each pair, n lists; empty if no explanations were requested.
+    scores : the same scores with the details of each pair; None if the results were read from JSON.
     """
 
     values: list[float]
@@ -361,9 +372,11 @@ def explain(
     -------
     DataFrame
         A row for each reason, with the index of its pair's row; none for a pair without reasons. Columns:
-        ``column`` (of the candidate), ``coverage``, ``score`` and ``metric``; then the fields of
-        :class:`~radeval_lib.metrics.cautions.Reason`, with the characters and words of each text in
-        ``reference_start``, ``reference_end`` and so on.
+        ``column``, the name of the candidate's column; ``coverage``, the mean share of meaningful words that
+        the rules read in both texts (0 to 1; missing if there are none); ``metric``, and its ``score`` of the
+        pair; the fields of :class:`~radeval_lib.metrics.cautions.Reason`; and the position of the reason in
+        each text as ``reference_start``, ``reference_end`` (exclusive), ``candidate_start`` and
+        ``candidate_end``, with ``texts`` also its words and sentence, as ``reference_words`` and so on.
 
     Raises
     ------
@@ -402,7 +415,9 @@ def _evaluate_and_warn(
     *,
     explained: bool,
 ) -> tuple[pd.DataFrame, Evaluation]:
-    """Return the table of pairs and its evaluation by all metrics; warn of each caution and substitute.
+    """Return the table of pairs and its evaluation by all metrics that can score.
+
+    Each caution, remark, substitute model and left-out metric is issued as a Python warning.
 
     Raises
     ------
@@ -428,8 +443,8 @@ def _evaluate_and_warn(
 
 
 def list_notes(chosen: Chosen) -> list[str]:
-    """Return a line for each metric that was left out, has substitute models, or differs from what readers
-    expect under its name."""
+    """Return the notes on the chosen metrics, a string each: its remark, its substitute models, or the reason
+    that it was left out."""
     return [
         *(f"{name}: {metric.remark}" for name, metric in chosen.metrics.items() if metric.remark),
         *(f"{name}: {note}" for name, note in chosen.substitutes.items()),

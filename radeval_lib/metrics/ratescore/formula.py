@@ -87,6 +87,11 @@ def options(preset: Preset = "released", **changes: Any) -> Options:
     The preset ``released`` has the options of the package, ``paper`` those of Section 2.4 as printed. Where
     the paper is silent, ``paper`` gives 1 to two texts without entities, drops no sentence, and pools as the
     encoder's model card recommends.
+
+    Raises
+    ------
+    KeyError, TypeError, ValidationError
+        If the preset, the name of an option, or an option's value is unknown.
     """
     return replace(PRESETS[preset], **{key: value for key, value in changes.items() if value is not None})
 
@@ -123,7 +128,13 @@ class Weights:
 
 
 def find_type_indices(types: Sequence[str]) -> NDArray[np.intp]:
-    """Return the row (or column) of each entity type in W; KeyError for an unknown type."""
+    """Return the index of each entity type in the rows and columns of W, from 0 to 4, shape (types,).
+
+    Raises
+    ------
+    KeyError
+        If a type is unknown.
+    """
     return np.array([_INDEX[name] for name in types], dtype=np.intp)
 
 
@@ -191,7 +202,7 @@ def load(name_or_path: str | Path | Weights = "long") -> Weights:
         content = yaml.safe_load(text)  # JSON is YAML
     except (yaml.YAMLError, ValueError) as error:
         problem = f"neither YAML nor JSON ({str(error).splitlines()[0]})"
-        raise MetricError(problem, path.name, "Write it like `long` in weights.yml.") from None
+        raise MetricError(problem, path.name, "Write it like `long` in ratescore/weights.yml.") from None
     weights = parse_weights(content, path.name)
     return replace(weights, name=f"{path.name}@{checksums.of_text(text)[:12]}")
 
@@ -314,7 +325,13 @@ class Scorer:
         self._penalties = build_penalty_matrix(self.weights.penalty, self.options)
 
     def empty_score(self, reference: int, candidate: int) -> float:
-        """Return the score of a pair of which a text has no entity, given both numbers of entities."""
+        """Return the score of a pair in which at least one text has no entity, according to the option
+        ``empty``: 0, 0.5 or 1.
+
+        Parameters
+        ----------
+        reference, candidate : the number of entities in each text.
+        """
         if self.options.empty == "half":
             return 0.5
         return float(self.options.empty == "one_if_both_empty" and reference == candidate == 0)
@@ -365,6 +382,8 @@ class Scorer:
         ------
         MetricError
             If the cosines have another shape.
+        KeyError
+            If an entity has an unknown type.
         """
         ours, theirs = (tuple(NamedEntity(*pair) for pair in side) for side in (reference, candidate))
         if not ours or not theirs:

@@ -152,13 +152,8 @@ class RaTEScore(Metric):
     def explain(self, reference: str, candidate: str, detail: formula.Explanation) -> Iterator[Reason]:
         """Yield a reason for each entity, with the most similar entity of the other text; the entity is
         matched if it keeps at least half of its weight."""
-        ours, theirs = (
-            [(entity.type, find(entity.text)) for entity in side]
-            for find, side in (
-                (Finder(reference), detail.reference),
-                (Finder(candidate), detail.candidate),
-            )
-        )
+        sides = (Finder(reference), detail.reference), (Finder(candidate), detail.candidate)
+        ours, theirs = ([(entity.type, find(entity.text)) for entity in side] for find, side in sides)
         if detail.precision is None or detail.recall is None:  # One text has no entity to compare with.
             yield from (Reason("unmatched", kind, credit=0.0, reference=span) for kind, span in ours)
             yield from (Reason("unmatched", kind, credit=0.0, candidate=span) for kind, span in theirs)
