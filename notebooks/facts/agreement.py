@@ -48,10 +48,11 @@ def check_among_pairs(table2: pd.DataFrame) -> list[Check]:
 
 
 def possible_losses(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
-    """Return all sets of losses, each sorted, with which ``units`` ratings have this exact mean.
+    """Return all combinations of losses with which ``units`` ratings have this exact mean.
 
-    A rating is 1 minus its loss, if it has one. ``steps`` are the possible losses, positive and in rising
-    order. Empty if no set has this mean.
+    A rating is 1, or 1 minus its loss. A combination is a sorted tuple with one loss for each rating that has
+    one; it is empty for a mean of 1. ``steps`` are the possible losses, positive and in rising order. The
+    list is empty if no combination has this mean.
     """
     total_loss = round((1 - mean) * units, 6)
 
@@ -70,7 +71,8 @@ def possible_losses(mean: float, units: int, steps: Sequence[float]) -> list[Los
 def place_losses(losses: Sequence[Losses], units: int) -> set[Placement]:
     """Return all ways to distribute each rater's losses over ``units`` units, ignoring the order of units.
 
-    ``losses`` has one set of losses per rater; a rater has at most one loss per unit.
+    A way is a tuple with one entry for each unit that has a loss: the losses of all raters there, 0 for a
+    rater without one. ``losses`` has the losses of each rater, who has at most one per unit.
     """
     slots = min(units, sum(map(len, losses)))
     placed = {tuple((0.0,) * len(losses) for _ in range(slots))}
@@ -126,8 +128,9 @@ def list_rating_tables(
 def possible_ratings(table1: pd.DataFrame, number: Mapping[str, int], not_coherent: int) -> list[FloatArray]:
     """Return all tables of coherence codes (1, 0.5 or 0) that fit the printed means and shares.
 
-    The shape of each is (3 raters, descriptions). ``table1`` has the printed means; ``number`` the numbers of
-    ``minor`` and ``major`` errors; ``not_coherent`` is the number of descriptions with any error.
+    The shape of each is (3 raters, descriptions). ``table1`` has the printed means; ``number`` has the
+    printed numbers of errors under ``minor`` (code 0.5) and ``major`` (code 0); ``not_coherent`` is the
+    number of descriptions in which some rater marked an error.
     """
     single = table1[(table1["metric"] == "Coherence") & (table1["evaluator"] != "Avg")]
     means = single.pivot_table(index="model", columns="evaluator", values="value", sort=False)
@@ -160,7 +163,11 @@ def compute_alphas(possible: Sequence[FloatArray], printed: pd.Series) -> pd.Dat
 
 
 def largest_misses(fits: pd.DataFrame, printed: pd.Series) -> pd.Series:
-    """Return the largest distance of an alpha from the printed one for each row of :func:`compute_alphas`."""
+    """Return, for each row of :func:`compute_alphas`, the largest distance of its alphas from the printed
+    ones.
+
+    ``printed`` is as in :func:`compute_alphas`.
+    """
     return (fits[list(RATERS)] - printed.reindex(RATERS)).abs().max(axis=1)
 
 
@@ -219,7 +226,10 @@ MEAN_GRANULARITY = 0.65  # of the three simulated raters
 
 
 def three_granularities(spread: float) -> tuple[float, float, float]:
-    """Return the granularities of three raters: twice 0.65 + ``spread``, and once 0.65 - 2 ``spread``."""
+    """Return the granularities of three raters: 0.65 + ``spread`` for two, 0.65 - 2 ``spread`` for the third.
+
+    Their mean is :data:`MEAN_GRANULARITY`.
+    """
     return MEAN_GRANULARITY + spread, MEAN_GRANULARITY + spread, MEAN_GRANULARITY - 2 * spread
 
 
@@ -237,7 +247,7 @@ def count_alphas(counts_by_rater: Sequence[Sequence[FactCounts]]) -> dict[str, f
     }
 
 
-def divide(alphas: Mapping[str, float]) -> float:
+def compute_divide(alphas: Mapping[str, float]) -> float:
     """Return the lowest alpha of a ratio minus the highest alpha of a count; the claim expects more than 0.
 
     ``alphas`` has the rows of :data:`RAW` and :data:`DERIVED`, as from :func:`count_alphas`.
@@ -250,20 +260,25 @@ def simulate_systems(
 ) -> pd.DataFrame:
     """Return the simulated divide for sets of systems that copy different shares of the reference.
 
-    ``overlaps`` has, by name of the set, the share that each system copies; ``spread`` is that of the raters'
-    granularities.
+    Parameters
+    ----------
+    spread : of the raters' granularities (:func:`three_granularities`).
+    repeats : the number of repetitions.
+    overlaps : by name of the set, the share of the reference that each of its systems copies, 0 to 1.
 
     Returns
     -------
     DataFrame
-        Index the names; ``mean``, the mean divide over the repetitions, and ``positive``, the share of
-        repetitions with a positive divide.
+        Index: the names of the sets. ``mean`` is the mean divide over the repetitions, ``positive`` the share
+        of repetitions with a divide above 0.
     """
     rows = {}
     for name, shares in overlaps.items():
         repetitions = [draw_descriptions(rng, REPORTS, shares) for _ in range(repeats)]
         granularities = three_granularities(spread)
-        divides = [divide(count_alphas(count_facts(rng, texts, granularities))) for texts in repetitions]
+        divides = [
+            compute_divide(count_alphas(count_facts(rng, texts, granularities))) for texts in repetitions
+        ]
         rows[name] = {"mean": np.mean(divides), "positive": np.mean(np.array(divides) > 0)}
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -273,8 +288,8 @@ def simulate_spreads(
 ) -> pd.DataFrame:
     """Return simulated alphas of three raters for each spread of their granularities, in each repetition.
 
-    Columns are ``spread``, ``metric`` (a row of Table 2), ``alpha``, and ``kind``, the metric's value in
-    ``kinds``.
+    Columns are ``spread``, ``metric`` (a row of Table 2), ``alpha``, and ``kind``. ``kinds`` has the kind of
+    each metric by its name.
     """
     rows = []
     for _ in range(repeats):
@@ -303,15 +318,15 @@ DEPARTURES = {
 def simulate_departure(
     rng: np.random.Generator, departure: str, steps: Sequence[float], spread: float, repeats: int
 ) -> pd.DataFrame:
-    """Return the simulated ``divide`` for each ``step`` of a departure, one row per step and repetition.
+    """Return the simulated divide for each step of a departure, one row per step and repetition.
 
-    ``departure`` is ``recut`` or ``slips``, as in :data:`DEPARTURES`; ``spread`` is that of the raters'
-    granularities.
+    Columns are ``step`` and ``divide``. ``departure`` is ``recut`` or ``slips``, as in :data:`DEPARTURES`;
+    ``steps`` are from 0 to 1; ``spread`` is as in :func:`three_granularities`.
     """
     rows = []
     for step in tuple(steps) * repeats:
         texts = draw_descriptions(rng, REPORTS, OVERLAPS)
         changed = {"alike": 1 - step} if departure == "recut" else {"slips": step}
         counted = count_facts(rng, texts, three_granularities(spread), **changed)
-        rows.append({"step": step, "divide": divide(count_alphas(counted))})
+        rows.append({"step": step, "divide": compute_divide(count_alphas(counted))})
     return pd.DataFrame(rows)

@@ -19,7 +19,7 @@ MEASURES = {
 }
 
 
-def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
+def fragment_lengths(source: Sequence[str], summary: Sequence[str]) -> list[int]:
     """Return the lengths, in words, of the extractive fragments of a summary, from left to right.
 
     By the greedy rule of Grusky, Naaman and Artzi (2018, section 3.1), the next fragment is the longest run
@@ -47,26 +47,29 @@ def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
     return lengths
 
 
-def in_one_run(source: str, summary: str) -> bool:
-    """Return whether the words of a summary are adjacent and in the same order in its source."""
+def is_one_run(source: str, summary: str) -> bool:
+    """Return whether all words of a summary stand side by side, in the same order, in its source.
+
+    False if the summary has no words.
+    """
     tokens = words(summary)
-    return fragments(words(source), tokens) == [len(tokens)]
+    return fragment_lengths(words(source), tokens) == [len(tokens)]
 
 
-def in_runs(source: str, summary: str) -> float:
+def share_in_runs(source: str, summary: str) -> float:
     """Return the share (0 to 1) of a summary's words in copied runs of three or more words.
 
     It is 0 if the summary has no words.
     """
     tokens = words(summary)
-    return sum(run for run in fragments(words(source), tokens) if run >= 3) / max(1, len(tokens))
+    return sum(run for run in fragment_lengths(words(source), tokens) if run >= 3) / max(1, len(tokens))
 
 
 def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: bool) -> pd.DataFrame:
     """Return the ROUGE-1 and ROUGE-L precision of each summary against its source.
 
-    The table has the columns ``rouge_1`` and ``rouge_l``, 0 to 1, and one row per summary. If ``stem`` is
-    true, words are reduced to their stems.
+    Columns are ``rouge_1`` and ``rouge_l``, 0 to 1, with one row per summary. ``stem`` says whether words are
+    reduced to their stems.
     """
     scores = {name: create(name, stem=stem).score(sources, summaries) for name in ("rouge_1", "rouge_l")}
     return pd.DataFrame(
@@ -80,5 +83,5 @@ def measure_copying(sources: Sequence[str], summaries: Sequence[str]) -> pd.Data
     return plain.add_suffix("_precision").assign(
         rouge_1_precision_stemmed=stemmed["rouge_1"],
         rouge_l_precision_stemmed=stemmed["rouge_l"],
-        in_runs=list(map(in_runs, sources, summaries)),
+        in_runs=list(map(share_in_runs, sources, summaries)),
     )

@@ -70,7 +70,7 @@ def harmonic_bound(exact: pd.DataFrame) -> pd.DataFrame:
 
 
 def printed_report() -> tuple[str, str]:
-    """Return the report that Figure 1 prints, in one line, and the report's description."""
+    """Return two strings: the report that Figure 1 prints, on one line, and its description."""
     parts = dict(words.split(": ", 1) for where, words in quotations("facts.fig1") if where == "Figure 1")
     description = parts.pop("DESCRIPTION")
     return " ".join(parts.values()), description
@@ -87,7 +87,7 @@ def normalize(text: str) -> str:
 def is_run_of(words: str, text: str) -> bool:
     """Return whether ``words`` occur in ``text`` as whole, adjacent words in this order.
 
-    Both must be texts of :func:`normalize`.
+    Both must be strings from :func:`normalize`.
     """
     return f" {words} " in f" {text} "
 
@@ -98,11 +98,12 @@ def marked_spans(count: str) -> list[str]:
     return [normalize(fact) for fact in str(spans).split(" | ")]
 
 
-def table_of_g() -> pd.DataFrame:
-    """Return one row per fact marked in G.
+def list_marked_facts() -> pd.DataFrame:
+    """Return one row per fact that Figure 3's physician marked in the generated description G.
 
-    The two further columns say whether the same words are marked in R, and whether its words are one run of
-    words of the report in Figure 1.
+    Columns are ``fact of G`` (its normalized words) and two truth values: ``marked in R``, whether the same
+    words are marked in the reference R, and ``one run of words of the report``, whether they are adjacent and
+    in this order in the report of Figure 1.
     """
     in_r, report = marked_spans("R"), normalize(printed_report()[0])
     columns = ["fact of G", "marked in R", "one run of words of the report"]
@@ -111,7 +112,8 @@ def table_of_g() -> pd.DataFrame:
 
 
 def check_task_texts() -> list[Check]:
-    """Return two checks: Figure 3's reference is Figure 1's description; the comment in Figure 3 quotes G."""
+    """Return two checks: that Figure 3's reference R is Figure 1's description, and that the words which the
+    comment in Figure 3 calls wrong are in the generated description G."""
     reference, generated = (" ".join(marked_spans(text)) for text in ("R", "G"))
     same = reference == normalize(printed_report()[1])
     comment = quotations("facts.fig3")[-1][1]
@@ -185,7 +187,7 @@ class BuildDocuments:
 
     @property
     def share_of_two(self) -> str:
-        """The number of the kept documents that are of the two largest specialties, in words."""
+        """The words for how many of the kept documents are from the two specialties with the most of them."""
         specialties = Counter(document.group for document in self.kept)
         largest = sum(number for _, number in specialties.most_common(2))
         return f"{largest} of {len(self.kept)} are from two specialties"
@@ -197,7 +199,8 @@ class BuildDocuments:
 
 
 def load(run: Run) -> BuildDocuments:
-    """Return MTSamples from the data root, else the part of it there, else the stored set."""
+    """Return the documents of MTSamples: all of them if the data root has them, otherwise the first part if
+    the data root has that, otherwise placeholders for the stored set."""
     whole, part = run.find(NAME), run.find(NAME, "mtsamples_part.csv")
     if whole is not None:
         return BuildDocuments(mtsamples.load(whole), whole=True)
@@ -244,7 +247,8 @@ def check_sizes(in_print: Mapping[str, Printed]) -> list[Check]:
 
 
 def split_sizes(n: int) -> tuple[int, int, int]:
-    """Return the numbers of a specialty's ``n`` documents for training, development and testing."""
+    """Return the numbers of a specialty's ``n`` documents for training, development and testing, in this
+    order (:func:`assign_splits` says by which rule)."""
     train = 4 * n // 5
     development = (n - train) // 2
     return train, development, n - train - development
@@ -309,11 +313,8 @@ def assign_splits(documents: list[Document], rng: np.random.Generator) -> list[D
 
 
 def count_repeated_texts(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
-    """Return three numbers for a random split of the kept reports (:func:`assign_splits`).
-
-    They are the number of distinct texts, the number of test reports, and the number of test reports whose
-    text is also in the training part.
-    """
+    """Return three numbers for a random split of the kept reports (:func:`assign_splits`): of distinct texts,
+    of test reports, and of test reports that have the text of a training report."""
     documents = assign_splits(loaded.kept, rng)
     train = {reveal(document.text) for document in documents if document.split == "train"}
     test = [reveal(document.text) for document in documents if document.split == "test"]

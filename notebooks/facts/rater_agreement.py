@@ -48,10 +48,11 @@ def compare_counts_with_grades(run: Run) -> tuple[pd.DataFrame, dict[str, Estima
 
     Returns
     -------
-    table : one row per quantity, named in ``what``; the columns of :func:`alphas`, with alpha and its
-    interval
-        as text. For RadPref, which marks significant errors, there is also a row for these.
-    gaps : differences of alpha on the same draws of cases, by name.
+    table : one row per quantity, which is named in the column ``what``: those of :data:`RATED` and, for
+        RadPref, which marks significant errors, :data:`SIGNIFICANT`. ``alpha`` is a string with the interval;
+        ``units``, ``cases`` and ``raters`` are as in :func:`resample_alphas`.
+    gaps : the difference of two quantities' alphas on the same draws of cases, by its name (``counted errors
+        minus grades``).
 
     Raises
     ------
@@ -86,7 +87,7 @@ def compare_counts_with_grades(run: Run) -> tuple[pd.DataFrame, dict[str, Estima
     streams = {quantity: f"alpha {quantity}" for quantity in rated}
     streams[SIGNIFICANT] = "alpha significant errors"
     agreement = pd.concat(
-        alphas({quantity: matrix}, resamples=resamples, rng=run.rng(streams[quantity]))
+        resample_alphas({quantity: matrix}, resamples=resamples, rng=run.rng(streams[quantity]))
         for quantity, matrix in rated.items()
     )
     intervals = [with_interval(row.alpha, row.low, row.high, ".2f") for row in agreement.itertuples()]
@@ -94,7 +95,9 @@ def compare_counts_with_grades(run: Run) -> tuple[pd.DataFrame, dict[str, Estima
     return table.rename_axis("what").reset_index(), gaps
 
 
-def alphas(matrices: Mapping[str, pd.DataFrame], *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+def resample_alphas(
+    matrices: Mapping[str, pd.DataFrame], *, resamples: int, rng: np.random.Generator
+) -> pd.DataFrame:
     """Return Krippendorff's alpha of each rating matrix, with 95% percentile intervals over draws of cases.
 
     The index is the matrices' names; columns are ``alpha``, ``low``, ``high`` and the numbers of ``units``,
@@ -112,10 +115,11 @@ def alphas(matrices: Mapping[str, pd.DataFrame], *, resamples: int, rng: np.rand
 def _resample_alpha(
     matrix: pd.DataFrame, resamples: int, rng: np.random.Generator
 ) -> tuple[float, FloatArray]:
-    """Return alpha, and alpha in each resample of cases, shape (resamples,); NaN if all ratings are equal.
+    """Return two things: a rating matrix's alpha, and its alphas in resamples of cases, shape (resamples,).
 
-    The latter equals :func:`~radeval_lib.stats.agreement.interval_alpha` of a matrix in which each unit is
-    repeated as often as its case was drawn, but is computed faster, from sums over units.
+    An alpha is NaN if all ratings are equal. A resample's alpha equals
+    :func:`~radeval_lib.stats.agreement.interval_alpha` of a matrix in which each unit is repeated as often as
+    its case was drawn, but it is computed faster, from sums over units.
     """
     values = matrix.to_numpy(dtype=np.float64).T
     case_of = pd.factorize(matrix.index.get_level_values("case"))[0]
@@ -139,8 +143,8 @@ def alpha_difference(
 ) -> Estimate:
     """Return alpha of the rating matrix ``first`` minus alpha of ``second``, with its 95% interval.
 
-    ``rng`` must return the same generator at each call. Then both matrices, if they have the same cases in
-    the same order, are resampled by the same draws.
+    ``rng`` must return a new generator in the same state at each call. Then both matrices are resampled by
+    the same draws, if they have the same cases in the same order of first appearance.
     """
     (alpha, drawn), (other_alpha, other_drawn) = (
         _resample_alpha(matrix, resamples, rng()) for matrix in (first, second)

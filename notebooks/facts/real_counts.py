@@ -72,7 +72,7 @@ def correlations(
     frame: pd.DataFrame,
     scores: pd.DataFrame,
     *,
-    within: bool = False,
+    within_cases: bool = False,
     resamples: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
@@ -84,8 +84,8 @@ def correlations(
     ----------
     frame : a table of :func:`judgement_table`.
     scores : one column per metric, with the index of ``frame``.
-    within : if true, the mean over a case is first subtracted from each number, so that only summaries of the
-        same case are compared.
+    within_cases : whether the mean over its case is first subtracted from each number, so that only summaries
+        of the same case are compared.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def correlations(
         on the same draws of cases.
     """
     values = scores.assign(**{LENGTH: predict_from_lengths(frame, "f1"), "f1": frame["f1"]})
-    if within:
+    if within_cases:
         values -= values.groupby(frame["case"]).transform("mean")
     predictions = {name: values[name] for name in [*scores, LENGTH]}
     drawn = resample(

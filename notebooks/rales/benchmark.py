@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from notebooks.rales.fitting import title
+from notebooks.rales.fitting import encoder_title
 from radeval_lib import plots
 from radeval_lib.errors import ResultError
 from radeval_lib.jobs.rales import RalesSettings
@@ -34,15 +34,17 @@ REGIMES = {
 _STATISTICS = ["matched", "predicted", "gold"]
 
 
-def table_of_cells(outputs: Sequence[JobOutput], name: str, settings: RalesSettings) -> pd.DataFrame:
-    """Return the rows of the table ``name`` of all jobs, with a column ``encoder`` (its title).
+def join_job_tables(outputs: Sequence[JobOutput], name: str, settings: RalesSettings) -> pd.DataFrame:
+    """Return the rows of all jobs' tables of this name, with a column ``encoder``, the title of the job's
+    encoder.
 
-    Jobs without this table, or with an empty one, are left out; the result is empty if there are no others.
+    Jobs without this table, or with an empty one, are left out. The result has no rows or columns if no job
+    is left.
     """
     present = [output for output in outputs if name in output.tables and len(output.tables[name])]
     encoders = [str(output.job.parameters["encoder"]) for output in present]
     frames = [
-        output.tables[name].assign(encoder=title(encoder, settings.shallow_layers))
+        output.tables[name].assign(encoder=encoder_title(encoder, settings.shallow_layers))
         for output, encoder in zip(present, encoders, strict=True)
     ]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
@@ -54,8 +56,8 @@ class PercentScores:
 
     Attributes
     ----------
-    encoders : their titles.
-    drawn : by column of scores, the draws of each encoder in this order.
+    encoders : the titles of the encoders.
+    drawn : by column of scores, the draws of each encoder, in the order of ``encoders``.
     """
 
     encoders: tuple[str, ...]
@@ -84,7 +86,7 @@ class PercentScores:
         return estimate(float(gap.value[0]), gap.total()[:, 0])
 
 
-def scores(
+def score_encoders(
     counts: pd.DataFrame,
     tasks: Sequence[BenchmarkTask],
     *,
@@ -98,9 +100,9 @@ def scores(
     Parameters
     ----------
     counts : the rows of one regime.
-    tasks : whose columns are scored.
-    resamples : of the test cases.
-    rng : returns the random generator of a named stream.
+    tasks : the tasks to score, each with its columns.
+    resamples : the number of resamples of the test cases.
+    rng : returns the random generator of a stream, given the stream's name.
     """
     encoders = tuple(dict.fromkeys(counts["encoder"]))
     drawn: dict[str, list[Draws]] = {}
@@ -119,8 +121,11 @@ def scores(
 
 
 def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> list[FloatArray]:
-    """Return the counts behind one column of scores for each encoder: matched, predicted and gold items,
-    shape (draws, cases, 3). Raises ResultError if an encoder has none."""
+    """Return one array per encoder with the counts from which a column of scores is computed.
+
+    Its shape is (draws, cases, 3); the last dimension has matched, predicted and gold items. Raises
+    ResultError if an encoder has no counts for the column.
+    """
     rows = counts[counts["part"] == column.part].sort_values(["draw", "case"])
     if column.domain:
         rows = rows[rows["domain"] == column.domain]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.stats import rankdata
 
-from notebooks.rales.scores import GENERAL, mann_whitney, models
+from notebooks.rales.scores import GENERAL, mann_whitney, read_models
 from radeval_lib import plots, study
 from radeval_lib.papers.printed_numbers import wide
 from radeval_lib.stats import calibration
@@ -72,10 +72,12 @@ def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
     return Estimate(signed_correlation(starts[0], 1)[0], least(1), -least(-1))
 
 
-def logits_of(outputs: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
-    """Return the logits (documents, classes), true classes and cases in rows of the jobs' table ``outputs``.
+def split_outputs(outputs: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
+    """Return logits, true classes and cases, in this order, from rows of the jobs' table ``outputs``.
 
-    Its columns ``c0``, ``c1``, ... have the logits; those of classes that the classifier lacks are missing.
+    Logits are float64 of shape (documents, classes), from the columns ``c0``, ``c1``, ...; columns without
+    any value belong to classes that the classifier lacks, and are left out. True classes are int64 of shape
+    (documents,). Cases are a list of strings, one per document.
     """
     columns = [column for column in outputs if str(column)[0] == "c" and str(column)[1:].isdigit()]
     scores = outputs[columns].dropna(axis=1, how="all").to_numpy(np.float64)
@@ -126,12 +128,12 @@ def average_ranks(table7: pd.DataFrame, better: Mapping[str, str]) -> pd.DataFra
     return frame.assign(printed=printed, fits=fits)
 
 
-def directions(table7: pd.DataFrame, metrics: Sequence[str] = tuple(ARROWS)) -> pd.DataFrame:
-    """Return every choice of whether a lower or a higher value is better on each metric, with the number of
-    printed average ranks that it allows.
+def try_directions(table7: pd.DataFrame, metrics: Sequence[str] = tuple(ARROWS)) -> pd.DataFrame:
+    """Return how many printed average ranks are possible under each choice of the metrics' directions:
+    whether a lower or a higher value is better.
 
-    One row per choice, those that allow most first: a column per metric (``lower`` or ``higher``) and
-    ``averages that fit``.
+    One row per choice, sorted from most possible ranks to fewest: a column per metric (``lower`` or
+    ``higher``) and ``averages that fit``, the number of models whose printed average rank is possible.
     """
     choices = [
         dict(zip(metrics, ways, strict=True)) for ways in product(("lower", "higher"), repeat=len(metrics))
@@ -163,10 +165,10 @@ def check_domains(name: str, ranks: pd.DataFrame) -> list[Check]:
     name : the source of the ranks, which distinguishes the checks.
     ranks : ``low``, ``middle`` and ``high`` of each model's average rank.
     """
-    domain = models()["domain"].reindex(ranks.index)
+    domain = read_models()["domain"].reindex(ranks.index)
     biomedical, general = (ranks[domain == wanted] for wanted in ("Biomedical", GENERAL))
     ends = (("low", "high"), ("high", "low"))
-    family = models()["family"].reindex(ranks.index)
+    family = read_models()["family"].reindex(ranks.index)
     tests = pd.DataFrame(
         [mann_whitney(biomedical[end], general[other]) for end, other in ends]
         + [
@@ -211,13 +213,13 @@ def temperature_effect(
         before`` and ``NLL after``; and ``constant``, whether the classifier predicts one class for all test
         documents.
     """
-    logits, labels, _ = logits_of(outputs[outputs["split"] == "dev"])
+    logits, labels, _ = split_outputs(outputs[outputs["split"] == "dev"])
     explained = calibration.has_finite_truth(logits, labels)
     kept, truth = logits[explained], labels[explained]
     fitted = fit_temperature(kept, truth)
     rows = refits.integers(len(kept), size=(REFITS, len(kept)))
     refitted = [fit_temperature(kept[row], truth[row]) for row in rows]
-    logits, labels, cases = logits_of(outputs[outputs["split"] == "test"])
+    logits, labels, cases = split_outputs(outputs[outputs["split"] == "test"])
     both = [at_temperature(logits, value) for value in (1.0, fitted)]
     before, after = resample_measures(both, labels, cases, resamples=resamples, rng=documents)
     errors = [
@@ -246,7 +248,7 @@ def temperature_effect(
 def draw_reliability(outputs: pd.DataFrame, fitted: float) -> Figure:
     """Draw accuracy against confidence of a classifier's test documents before and after scaling by the
     ``fitted`` temperature: one dot per bin, whose size shows its share of the documents."""
-    logits, labels, _ = logits_of(outputs[outputs["split"] == "test"])
+    logits, labels, _ = split_outputs(outputs[outputs["split"] == "test"])
     figure, axes = plots.panels(1, 2, 3.4, sharey=True)
     for ax, (title, value) in zip(axes, {"before": 1.0, "after": fitted}.items(), strict=True):
         bins = calibration.reliability(at_temperature(logits, value), labels)

@@ -39,7 +39,7 @@ _LABELS = {"CT UE WO contr": (4, 22), "CT Head WO contr": (-6, 8)}
 """Offsets of labels, in points to the right and up, where the default would overlap or leave the axes."""
 
 
-def italic(words: str) -> list[str]:
+def find_italics(words: str) -> list[str]:
     """Return the names that a quotation sets in italics (``*one, two*``), in lower case."""
     runs = re.findall(r"\*([^*]+)\*", words)
     return [name.strip().lower() for run in runs for name in run.split(",") if name.strip()]
@@ -103,10 +103,10 @@ def check_parts(counts: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
 
 
 def count_reports_with_words(reports: Sequence[Report], names: Sequence[str]) -> dict[str, int]:
-    """Return the number of reports that contain each of these words in findings or impression.
+    """Return, for each name, the number of reports that contain it in findings or impression.
 
-    Case is ignored, and the word may be a part of a longer one. The counts of stored reports are in the
-    table of the set ``openi``.
+    Names are in lower case; case is ignored in reports, and a name may be part of a longer word. If the
+    reports are placeholders, the counts come from the stored set ``openi``.
     """
     if any(parse_placeholder(str(report.findings) or str(report.impression)) for report in reports[:1]):
         table = recorded.load("openi").table
@@ -115,11 +115,11 @@ def count_reports_with_words(reports: Sequence[Report], names: Sequence[str]) ->
     return {name: sum(name in text for text in texts) for name in names}
 
 
-def class_sizes(in_test: int, share: float) -> tuple[int, int]:
-    """Return the smallest and the largest number of reports in a class of which ``in_test`` are in a
-    stratified test set.
+def class_size_range(in_test: int, share: float) -> tuple[int, int]:
+    """Return the smallest and the largest possible number of reports in a class, given how many of them
+    (``in_test``) are in a stratified test set.
 
-    The test set has this ``share`` of each class, rounded up or down.
+    The test set has the same ``share`` (0 to 1) of each class, rounded up or down.
     """
     return int(np.floor((in_test - 1) / share + _SLACK)) + 1, int(np.ceil((in_test + 1) / share - _SLACK)) - 1
 
@@ -138,7 +138,7 @@ def predicted_counts(by_class: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(counts, orient="index", columns=["low", "high"])
 
 
-def whole_shares(by_class: pd.DataFrame) -> pd.DataFrame:
+def fit_whole_numbers(by_class: pd.DataFrame) -> pd.DataFrame:
     """Return whether the printed recall and precision of each class can come from whole numbers of reports.
 
     A recall is hits / ``N``. A precision is the same hits divided by any number of predictions that is not
@@ -169,9 +169,12 @@ def whole_shares(by_class: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
-def rows_near(dots: pd.DataFrame, by_class: pd.DataFrame) -> list[pd.Index]:
-    """Return, for each dot of Figure 5 (columns ``reports`` and ``f1``), the classes of Table 15 that are
-    within the reading error of the dot."""
+def classes_near(dots: pd.DataFrame, by_class: pd.DataFrame) -> list[pd.Index]:
+    """Return, for each dot of Figure 5, the names of the classes of Table 15 that the dot can show.
+
+    A dot can show a class if it is at most :data:`READ_N` reports and :data:`READ_F1` points of F1 away.
+    ``dots`` has the columns ``reports`` and ``f1``; ``by_class`` has ``N`` and ``F1``, indexed by class.
+    """
     return [
         by_class.index[
             ((by_class["N"] - dot["reports"]).abs() <= READ_N)

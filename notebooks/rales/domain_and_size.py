@@ -38,7 +38,7 @@ _BY_SIZE = {
 _IN_TEXT = {"DeBERTa-V3_base": (-1, 12), "RadBERT_1": (0, -12), "RadBERT_2": (0, 12)}
 
 
-def contrast(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> pd.Series:
+def compare_domains(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> pd.Series:
     """Return the mean score of the models of some domains minus that of others, with exact Mann-Whitney tests
     over models and over means of families.
 
@@ -76,8 +76,8 @@ def check_lead(
 ) -> list[Check]:
     """Return the checks that the models of some domains have a higher mean score than those of others.
 
-    The lead has the larger p of the tests over models and over families (:func:`contrast`), because models of
-    one family are not independent.
+    The lead has the larger p of the tests over models and over families (:func:`compare_domains`), because
+    models of one family are not independent.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def check_lead(
         mean = rounding_range(np.mean, scores[scores["domain"].isin(domains)])
         cells[" and ".join(domains)] = Printed(f"{mean.value:.2f}", mean.value, mean.high - mean.value)
     for domains in rivals:
-        test = contrast(scores, better, domains)
+        test = compare_domains(scores, better, domains)
         note = (
             f"over models {test['p']:.2g} ({test['models']}), over families {test['p, families']:.2g} "
             f"({test['families']}, where it is {test['least p, families']:.2g} or more)"
@@ -128,7 +128,8 @@ def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def merge_domains(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return scores in which the domain of clinical and of radiology models is ``clinical and radiology``."""
+    """Return a copy of scores in which clinical and radiology models share the domain ``clinical and
+    radiology``."""
     return scores.assign(domain=scores["domain"].replace(SPECIAL, " and ".join(SPECIAL).lower()))
 
 
@@ -168,9 +169,9 @@ def check_differences(scores: pd.DataFrame, source: str) -> list[Check]:
 def lies_within(row: pd.Series, least: float, most: float) -> bool | None:
     """Return whether a slope's interval lies among the numbers that round to ``least`` to ``most`` percent.
 
-    Percent may mean points of NLU score or percent of the mean score. Return True if the whole interval lies
-    there in both meanings, False if it lies outside in both, and None otherwise. ``row`` has the slope's
-    interval ``low`` and ``high`` in points, and the mean score ``nlu``.
+    Percent may mean points of NLU score, or percent of the mean score. True if the whole interval lies there
+    in both meanings, False if the whole interval lies outside in both, None otherwise. ``row`` has the ends
+    ``low`` and ``high`` of the slope's interval in points, and the mean score ``nlu`` in percent.
     """
     bottom, top = least - _HALF_PERCENT, most + _HALF_PERCENT
     units = (1.0, 100 / row["nlu"])

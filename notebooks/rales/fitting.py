@@ -130,8 +130,8 @@ def stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) -> li
     """Return all positions in a random order whose first k positions are a stratified sample, for every k.
 
     ``strata`` has the stratum of each position. The members of a stratum are shuffled and spaced evenly over
-    the order, from a random start, so the first k contain p k members of a stratum with the share p, give or
-    take less than two. Samples of different sizes are nested.
+    the order, from a random start. If p is the share of a stratum, the first k positions therefore contain
+    p k members of it, give or take less than two. Samples of different sizes are nested.
     """
     places: dict[Hashable, list[int]] = {}
     for position, stratum in enumerate(strata):
@@ -143,7 +143,7 @@ def stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) -> li
     return [int(position) for position in np.argsort(keys, kind="stable")]
 
 
-def first_share(order: Sequence[int], share: float) -> list[int]:
+def take_share(order: Sequence[int], share: float) -> list[int]:
     """Return the first ``share`` (0 to 1) of an order, rounded up to whole positions, and sorted."""
     # The inner rounding keeps 0.07 * 100, which is 7.000000000000001, from being rounded up to 8.
     return sorted(order[: int(np.ceil(round(share * len(order), 9)))])
@@ -156,8 +156,11 @@ class Plan:
     Attributes
     ----------
     parts : the task's training, validation and test records.
-    start : returns the folder or hub name of the encoder for a draw.
-    folder : for checkpoints.
+    settings : the section ``rales`` of the profile.
+    regime : one of the keys of :data:`radeval_lib.jobs.rales.SHARES`.
+    run : the run of the job.
+    start : returns the folder or hub name of the encoder for a draw, given its number.
+    folder : the folder for checkpoints.
     """
 
     task: BenchmarkTask
@@ -190,7 +193,7 @@ class Plan:
         for part, rows, most in (("train", self.parts.train, size), ("dev", self.parts.dev, -(-size // 2))):
             strata = [self.task.stratum(row) for row in rows]
             order = stratified_order(strata, self.run.rng(f"{name} {part} {draw}"))
-            chosen = first_share(order[: most or None], SHARES[self.regime])
+            chosen = take_share(order[: most or None], SHARES[self.regime])
             drawn[part] = [rows[index] for index in chosen]
         tested = self.settings.test_documents.get(name, 0)
         return Parts(drawn["train"], drawn["dev"], self.parts.test[: tested or None])
@@ -202,11 +205,12 @@ def _select_settings(by_name: Mapping[str, dict[str, Any]], task: str, regime: s
 
 
 def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[float, Tables]:
-    """Return the measure on validation and the tables of the test part, after fitting one draw.
+    """Return the measure on validation records, and tables by name, after fitting one draw.
 
-    The tables are those of :meth:`BenchmarkTask.outcomes` and ``fits``: the numbers of training and
-    validation records, the measure, the CPU seconds of this process and the settings. Raises ParameterError
-    for an unknown setting among ``hyperparameters`` and the plan's defaults.
+    The tables are those of :meth:`BenchmarkTask.outcomes` and ``fits``. That table has
+    one row: the numbers of training records (``documents``) and of ``validation`` records, the measure
+    (``value``), the CPU ``seconds`` of this process and the ``settings`` as JSON. Raises ParameterError for
+    an unknown setting among ``hyperparameters`` and the plan's defaults.
     """
     began = time.process_time()
     settings = {**plan.defaults, **hyperparameters}
@@ -240,11 +244,11 @@ def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[floa
     return value, {**tables, "fits": pd.DataFrame([fits])}
 
 
-def fit_regime(plan: Plan, search_fingerprint: Mapping[str, Any]) -> Tables:
+def fit_regime(plan: Plan, inputs: Mapping[str, Any]) -> Tables:
     """Return the tables of all draws (:func:`fit`), with the columns ``task``, ``regime`` and ``draw``.
 
     If the settings ask for trials, they are searched for on the first draw; the other draws take the settings
-    that were best on validation. ``search_fingerprint`` has the search's inputs (:func:`fingerprint`).
+    that were best on validation. ``inputs`` comes from :func:`search_inputs`.
     """
     tables_of_draws: list[Tables] = []
     hyperparameters: dict[str, Any] = {}
@@ -255,7 +259,7 @@ def fit_regime(plan: Plan, search_fingerprint: Mapping[str, Any]) -> Tables:
             plan.space,
             trials=number,
             folder=plan.folder / "search",
-            inputs={**search_fingerprint, **keys},
+            inputs={**inputs, **keys},
             seed=plan.run.seed,
             startup=plan.settings.startup,
         )
@@ -283,7 +287,7 @@ def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tup
             task = task_of(name, settings.rare_class)
             parts = task.parts(run.load(task.role))
             encoders = encoder_of_draw(run, settings, encoder, parts, Path(folder))
-            search_fingerprint = fingerprint(run, task, encoder, encoders(0))
+            inputs = search_inputs(run, task, encoder, encoders(0))
             for _, regime in regimes:
                 plan = Plan(
                     task=task,
@@ -294,12 +298,12 @@ def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tup
                     start=encoders,
                     folder=run.checkpoint_folder(name, regime),
                 )
-                for kind, table in fit_regime(plan, search_fingerprint).items():
+                for kind, table in fit_regime(plan, inputs).items():
                     frames.setdefault(kind, []).append(table)
     return {kind: pd.concat(tables, ignore_index=True) for kind, tables in frames.items()}
 
 
-def title(name: str, layers: int) -> str:
+def encoder_title(name: str, layers: int) -> str:
     """Return the title of an encoder on pages, which is Table 2's name for a model of that table.
 
     ``layers``: how many layers a shallow encoder has.
@@ -307,14 +311,14 @@ def title(name: str, layers: int) -> str:
     if name == IN_DOMAIN:
         return "in-domain"
     if name.startswith(SHALLOW):
-        return f"{title(name.removeprefix(SHALLOW), layers)}, {layers} layers"
+        return f"{encoder_title(name.removeprefix(SHALLOW), layers)}, {layers} layers"
     if name.startswith(catalog.UNTRAINED):
-        return f"{title(name.removeprefix(catalog.UNTRAINED), layers)}, untrained"
+        return f"{encoder_title(name.removeprefix(catalog.UNTRAINED), layers)}, untrained"
     described = {card.hub: card.title for card in catalog.list_cards()}
     return described.get(name, catalog.format_title(name))
 
 
-def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
+def resolve_encoder(name: str, *, layers: int, seed: int, folder: Path) -> str:
     """Return the folder or hub name of an encoder other than the in-domain one, after making it if needed.
 
     Parameters
@@ -354,17 +358,21 @@ def encoder_of_draw(
             where = run.model("in_domain_encoder")
         else:
             layers = settings.shallow_layers
-            where = resolve(encoder, layers=layers, seed=run.seed + draw, folder=folder)
+            where = resolve_encoder(encoder, layers=layers, seed=run.seed + draw, folder=folder)
         return trim_encoder(where, list_texts(parts), folder) if settings.trim else where
 
     return made
 
 
-def fingerprint(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict[str, Any]:
-    """Return the inputs of a search apart from its space: records, encoder, settings and seed.
+def search_inputs(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict[str, Any]:
+    """Return all that a search for settings depends on apart from its space, as values for JSON.
+
+    Keys are ``records`` (role, and files with their digests), ``encoder`` (name and SHA-256), ``settings`` (a
+    digest) and ``seed``.
 
     Parameters
     ----------
+    encoder : the name of the encoder in the profile.
     start : the folder or hub name of the first draw's encoder.
     """
     return {

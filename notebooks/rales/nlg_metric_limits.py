@@ -12,7 +12,7 @@ from radeval_lib.jobs.impression_versions import ERROR, FAIR
 from radeval_lib.stats.inference import preferences
 
 
-def fairness(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
+def measure_fairness(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     """Return how often each metric scores an acceptable candidate above the one with the error.
 
     Parameters
@@ -24,7 +24,8 @@ def fairness(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     -------
     DataFrame
         Index ``phenomenon`` (how the acceptable candidate differs from the reference) and ``metric``; columns
-        of :func:`radeval_lib.stats.inference.preferences`. Below one half, the metric prefers the error.
+        of :func:`radeval_lib.stats.inference.preferences`. If ``value`` is below one half, the metric more
+        often prefers the candidate with the error.
     """
     wrong = scored[scored["phenomenon"] == ERROR].set_index("report")[metrics]
     shares = {}
@@ -37,7 +38,7 @@ def fairness(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
 
 def draw_fairness(fair: pd.DataFrame) -> Figure:
     """Draw how often each metric prefers the acceptable candidate, one panel per phenomenon; ``fair`` comes
-    from :func:`fairness`."""
+    from :func:`measure_fairness`."""
     shown = [name for name in FAIR if name in fair.index.get_level_values("phenomenon")]
     figure, grid = plots.panels(-(-len(shown) // 2), 2, height=2.4, sharey=True, squeeze=False)
     for ax in grid.flat[len(shown) :]:

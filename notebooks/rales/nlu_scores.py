@@ -39,8 +39,9 @@ def draw_gaps(checks: Mapping[str, Sequence[Check]]) -> Axes:
 def shares_of_stanford(table12: pd.DataFrame, whole: pd.DataFrame) -> tuple[float, float]:
     """Return the lowest and the highest share of the test reports that can come from Stanford, 0 to 1.
 
-    With such a share, every weighted mean of the scores at Stanford and Indiana (Table 12), within rounding,
-    equals the score of the whole test set. If there is no such share, the lowest is above the highest.
+    A share is possible if, for every model and metric, the mean of the scores at Stanford and Indiana (Table
+    12), weighted by the share and its complement, equals the score of the whole test set within rounding. If
+    no share is possible, the lowest is above the highest.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ SETTINGS = {
 """By share of the labels, the table and its column of averages."""
 
 
-def models() -> pd.DataFrame:
+def read_models() -> pd.DataFrame:
     """Return Table 2, indexed by model: ``domain``, ``family`` and ``million parameters``.
 
     The table's domain *English* is called *General*, as in the paper's text and figures.
@@ -36,21 +36,21 @@ def models() -> pd.DataFrame:
 
 
 def colours() -> dict[str, str]:
-    """Return a colour for each domain, in Table 2's order, the same in every figure."""
-    return dict(zip(models()["domain"].unique(), plots.PALETTE, strict=False))
+    """Return a colour by domain, in the order of Table 2; every figure uses the same."""
+    return dict(zip(read_models()["domain"].unique(), plots.PALETTE, strict=False))
 
 
-def averages() -> pd.DataFrame:
+def read_averages() -> pd.DataFrame:
     """Return the printed averages of the sixteen models, one row per model and key of :data:`SETTINGS`.
 
     Columns: ``labels`` (the key), ``model``, ``value`` and ``half_width`` (percent), and those of
-    :func:`models`.
+    :func:`read_models`.
     """
     tables = [
         study.printed(table).query("task == @average").assign(labels=labels)
         for labels, (table, average) in SETTINGS.items()
     ]
-    return pd.concat(tables).dropna(subset="value").join(models(), on="model", how="inner")
+    return pd.concat(tables).dropna(subset="value").join(read_models(), on="model", how="inner")
 
 
 def mann_whitney(first: ArrayLike, second: ArrayLike) -> pd.Series:

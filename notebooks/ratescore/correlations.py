@@ -134,8 +134,9 @@ class PrintedAgreement:
     ) -> list[Check]:
         """Return the checks of a claim that all metrics in ``higher`` exceed all metrics in ``lower``.
 
-        A lead counts only if it is more than chance. ``name`` is the checks' name, ``claim`` the paper's
-        sentence; ``lower`` is by default all other metrics of the column.
+        The checks are of the order and of the lead, which holds only if it is more than chance
+        (:func:`~radeval_lib.study.superiority.check_superiority`). ``name`` is the checks' name, ``claim``
+        the paper's sentence; ``lower`` is by default all other metrics of the column.
         """
         cells = self._cells(column)
         rivals = list(lower) if lower is not None else [metric for metric in cells if metric not in higher]
@@ -144,14 +145,15 @@ class PrintedAgreement:
         return check_superiority(name, claim, cells, first=higher, others=rivals, leads=leads)
 
     def established_leads(self, column: str) -> str:
-        """Return the number of rivals over which RaTEScore's lead is established, as ``six of seven``."""
+        """Return, in words such as ``six of seven``, over how many rivals RaTEScore's lead is established."""
         rivals = [metric for metric in self._cells(column) if metric != RATESCORE]
         return out_of(sum(self._lead(column, RATESCORE, rival).sign == 1 for rival in rivals), len(rivals))
 
-    def margin(self, column: str, rival: str) -> tuple[list[int], float]:
-        """Return RaTEScore's possible leads over a rival, in pairs, and the smallest possible McNemar p.
+    def possible_margins(self, column: str, rival: str) -> tuple[list[int], float]:
+        """Return all possible leads of RaTEScore over a rival, as numbers of pairs in rising order, and the
+        smallest possible p of McNemar's test.
 
-        ``column`` must have accuracies; several leads are possible because of rounding.
+        ``column`` must have accuracies. Several leads are possible because accuracies are rounded.
         """
         n, _ = self._pairs_and_measure(column)
         possible = list(product(*(self._possible_counts(column, name) for name in (RATESCORE, rival))))
@@ -170,16 +172,17 @@ class PrintedAgreement:
         return float(np.max(needed))
 
 
-def absent_metrics(metrics: Sequence[str], compared: pd.DataFrame) -> list[str]:
-    """Return those of ``metrics`` that have no row in a printed table.
+def absent_metrics(metrics: Sequence[str], table: pd.DataFrame) -> list[str]:
+    """Return those of ``metrics`` that no row of a printed table has in its column ``metric``.
 
-    A row may have a longer name, such as ``ROUGE-L`` for ``ROUGE``.
+    A row counts if its metric's name begins with the name, as ``ROUGE-L`` does with ``ROUGE``.
     """
-    return [name for name in metrics if not compared["metric"].str.startswith(name).any()]
+    return [name for name in metrics if not table["metric"].str.startswith(name).any()]
 
 
 def possible_counts(share: Printed, n: int) -> list[int]:
-    """Return the counts out of ``n`` that round to a printed share; if none does, the two nearest."""
+    """Return the counts out of ``n`` that round to a printed share, in rising order; if none does, the two
+    counts next to ``n`` times the share."""
     exact = share.value * n
     return counts_that_print(share.value, share.half_width, n) or [math.floor(exact), math.ceil(exact)]
 

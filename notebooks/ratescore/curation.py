@@ -49,17 +49,17 @@ def annotated_words(entities: Iterable[Entity]) -> set[int]:
 def apply_cue_words(words: Sequence[str], entities: Sequence[Entity]) -> list[Entity]:
     """Return a sentence's entities with the types that the cue words imply.
 
-    An Abnormality or Disease with a cue becomes a Non-Abnormality or Non-Disease; these without a cue become
-    positive. Anatomy stays. A cue denies the entities after it, up to the next ``but``, ``however``,
-    semicolon or the like, and entities that contain it; ``unremarkable``, ``intact`` and ``normal`` also deny
-    those before them.
+    An entity that a cue denies becomes a Non-Abnormality or Non-Disease, and any other becomes an Abnormality
+    or Disease; Anatomy stays. A cue denies entities that contain it and entities after it, up to the next
+    ``but``, ``however``, ``although``, ``except``, semicolon or colon. ``unremarkable``, ``intact`` and
+    ``normal`` also deny entities before them, back to such a word.
     """
     lowered, retyped = [word.lower() for word in words], []
     for entity in entities:
-        before = [*takewhile(lambda word: word not in _STOPS, reversed(lowered[: entity.start]))][::-1]
-        after = takewhile(lambda word: word not in _STOPS, lowered[entity.end :])
-        span = f" {' '.join([*before, *lowered[entity.start : entity.end]])} "
-        negated = any(f" {cue} " in span for cue in CUES) or not _AFTER.isdisjoint(after)
+        words_before = [*takewhile(lambda word: word not in _STOPS, reversed(lowered[: entity.start]))][::-1]
+        words_after = takewhile(lambda word: word not in _STOPS, lowered[entity.end :])
+        span = f" {' '.join([*words_before, *lowered[entity.start : entity.end]])} "
+        negated = any(f" {cue} " in span for cue in CUES) or not _AFTER.isdisjoint(words_after)
         new_labels = _NEGATED if negated else _AFFIRMED
         retyped.append(replace(entity, label=new_labels.get(entity.label, entity.label)))
     return retyped
@@ -81,10 +81,12 @@ def filter_effects(
 
     Parameters
     ----------
-    library : names of entities. cuts : thresholds below which a filter drops: ``cosine``, of a word or entity
-    with the most similar name in
-        the library; ``density``, the share of a sentence's content words that are in an entity (0 without
-        content words).
+    sentences : the annotated sentences.
+    library : the names of entities in RaTE-NER's library.
+    encoder : makes the vectors of words and names.
+    cuts : two thresholds, 0 to 1. A word or entity is dropped if its cosine with the most similar name in the
+        library is below ``cosine``. A sentence is dropped if the share of its content words that are in an
+        entity is below ``density``; without content words, the share is 0.
 
     Returns
     -------

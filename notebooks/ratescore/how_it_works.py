@@ -79,8 +79,8 @@ def scores_by_choice(
 ) -> dict[str, NDArray[np.float64]]:
     """Return the scores of all pairs for each setting, as arrays of shape (pairs,).
 
-    Settings are :data:`BASE` (``metric``, with the released rules), each of :data:`CHOICES`, and ``types``
-    (equal weights for all types, no penalty). ``pairs`` are (reference, candidate).
+    The keys are :data:`BASE` (``metric``, with the released rules), each key of :data:`CHOICES`, and
+    ``types`` (equal weights for all types, no penalty). ``pairs`` are (reference, candidate).
     """
     references, candidates = zip(*pairs, strict=True)
     base = metric.score(references, candidates)
@@ -119,7 +119,7 @@ _KINDS = dict(zip(RATE_TYPES, ratescore.TYPES, strict=True))
 
 
 def released_weights() -> dict[str, Weights]:
-    """Return the two released sets of weights, which were fitted to ``short`` and to ``long`` texts."""
+    """Return the two released sets of weights by the texts to which they were fitted: ``short``, ``long``."""
     provenance.note_printed(provenance.RELEASED, ROOT / "radeval_lib/metrics/ratescore/weights.yml")
     return {name: ratescore.load(name) for name in ("short", "long")}
 
@@ -219,10 +219,12 @@ def check_repeated(numbers: pd.DataFrame) -> list[Check]:
 def reach_of_penalty(
     pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final: Printed
 ) -> dict[str, float]:
-    """Return the highest score that another ``penalty`` allows, and the penalty that the printed score needs.
+    """Return the highest score of A.1's example that a ``penalty`` allows, and the penalty that its printed
+    score needs.
 
-    The keys are ``high``, the highest score given the rounding of all inputs, and ``needed``. ``inputs`` are
-    the rows of :func:`printed_inputs`, ``final`` is the printed score.
+    The keys are ``high``, the highest score within the rounding of all inputs, and ``needed``, the penalty (0
+    to 1) with which the printed inputs give the printed score ``final``. ``pairs`` is as in
+    :func:`score_example`; ``inputs`` are the rows of :func:`printed_inputs`.
     """
     changed = inputs.copy()
     changed.iloc[-1, changed.columns.get_indexer(["value", "half_width"])] = penalty.value, penalty.half_width

@@ -32,10 +32,10 @@ MEASURES = ["precision", "recall", "F1", "accuracy"]
 def add_wilson_intervals(models: pd.DataFrame, entities: int) -> pd.DataFrame:
     """Return the table of NER models with error bars for precision and recall from 95% Wilson intervals.
 
-    The new columns ``precision_low``, ``precision_high``, ``recall_low`` and ``recall_high`` are distances of
-    a share from the ends of its interval. ``entities`` is the number of entities in the test set, the
-    denominator of recall. That of precision, the number of entities that a model finds, follows from both
-    shares.
+    The new columns ``precision_low``, ``precision_high``, ``recall_low`` and ``recall_high`` are the
+    distances of a share from the ends of its interval. ``entities`` is the number of entities in the test
+    set, the denominator of recall. The denominator of precision is the number of entities that a model finds,
+    which follows from both shares.
     """
     with_bars = models.copy()
     right = models["recall"] * entities
@@ -149,8 +149,12 @@ class NerModels:
         )
         return intervals.rename(index={"f1": "F1"})
 
-    def gap(self, first: Training, second: Training) -> dict[str, Estimate]:
-        """Return each measure of one training minus that of another, on the same draws of test reports."""
+    def difference(self, first: Training, second: Training) -> dict[str, Estimate]:
+        """Return each measure of one training minus the same measure of another, by the measure's name.
+
+        Both are computed on the same draws of test reports. Names are ``precision``, ``recall``, ``f1`` and
+        ``accuracy``.
+        """
         counts = [self.outputs[training].tables["counts"] for training in (first, second)]
         resamples, rng = self.run.profile.resamples, self.run.rng("gaps")
         differences = measures.paired_difference(
@@ -172,8 +176,8 @@ class NerModels:
     def contrasts(self) -> dict[str, dict[str, Estimate]]:
         """Return the effect of each choice on each measure, from pairs of trainings that differ only in it.
 
-        If there are several such pairs, the name of the choice includes the model, or model and scheme, of
-        each.
+        The keys are choices in words, then measures (:meth:`difference`). If several pairs show a choice,
+        each has its own key, in which the model, or model and scheme, follows in brackets.
         """
         by_start = {(each.scheme, each.init_model): each for each in self.table6}
         pairs: dict[str, dict[str, tuple[Training, Training]]] = {}
@@ -187,7 +191,7 @@ class NerModels:
                 if first in by_start and second in by_start:
                     pairs.setdefault(choice, {})[where] = by_start[first], by_start[second]
         return {
-            choice if len(differing) == 1 else f"{choice} ({where})": self.gap(*pair)
+            choice if len(differing) == 1 else f"{choice} ({where})": self.difference(*pair)
             for choice, differing in pairs.items()
             for where, pair in differing.items()
         }

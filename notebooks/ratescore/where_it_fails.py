@@ -49,7 +49,7 @@ PRINTED_TYPES = {
 }
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """Return the sentences of a report, cut after each ``.``, ``!`` or ``?`` before white space.
 
     So "Dr. Smith" is cut, too. It does not use :mod:`radeval_lib.rules.report_text`, because tests of that
@@ -65,24 +65,24 @@ WRAPPED: dict[str, Callable[[str], str]] = {
     "wrapped at 80 columns": lambda text: fill(text, 80),
     "wrapped, lines end with CRLF": lambda text: fill(text, 60).replace("\n", "\r\n"),
     "wrapped, lines end with spaces": lambda text: fill(text, 60).replace("\n", "  \n") + " ",
-    "a sentence a line": lambda text: "\n".join(sentences(text)),
+    "a sentence a line": lambda text: "\n".join(split_sentences(text)),
 }
 # All changed forms of a report; its words stay.
 FORMS = {
     **WRAPPED,
     "a space at the end": lambda text: f"{text} ",
-    "sentences in reverse": lambda text: " ".join(reversed(sentences(text))),
+    "sentences in reverse": lambda text: " ".join(reversed(split_sentences(text))),
     "upper case": str.upper,
 }
-_TOLERANCE = 1e-6  # The composition of batches changes scores by less.
+_TOLERANCE = 1e-6  # Scores change by less if texts are put into other batches.
 
 
 def lowest_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> float:
-    """Return the lowest score of a pair if different names have a cosine of 0, and equal names 1.
+    """Return the lowest score that a pair can have if equal names have a cosine of 1 and different names 0.
 
-    A name without an equal one then matches all names of the other side equally well, and its match decides
-    the weight. The score is the lowest over all ways to break such ties. With n pairs of different names, the
-    metric runs 2^n times, so use only a few entities.
+    A name that the other side lacks then matches all names there equally well, and the match decides its
+    weight. The score is the lowest over all ways to break such ties. With n pairs of different names, the
+    metric runs 2^n times, so use only a few entities. ``reference`` and ``candidate`` are (name, type) pairs.
     """
     same_name = np.array([[ours == theirs for theirs, _ in candidate] for ours, _ in reference], dtype=bool)
     same_name = same_name.reshape(len(reference), len(candidate))
@@ -130,8 +130,10 @@ def compare_types(metric: RaTEScore) -> pd.DataFrame:
 def measure_forms(metric: Metric, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """Return the effect of the candidate's form on its score, one row per form of :data:`FORMS`.
 
-    Columns are the number of pairs whose ``score changes``, the number ``of these, cut into other sentences``
-    by RaTEScore (white space and case apart), and the ``largest change`` of a score.
+    The index is the form; ``pairs`` are (reference, candidate). Columns: ``score changes``, the number of
+    pairs whose score changes by more than 1e-6; ``of these, cut into other sentences``, in how many of them
+    RaTEScore cuts the changed candidate into other sentences, apart from white space and case; and ``largest
+    change``, the largest absolute change of a score.
     """
     references, candidates = (list(side) for side in zip(*pairs, strict=True))
     original_scores = metric.score(references, candidates).values

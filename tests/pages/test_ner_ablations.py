@@ -83,7 +83,7 @@ def _trained(*trainings: Training) -> NerModels:
 
 
 def test_a_choice_that_several_pairs_differ_in_is_named_with_each(monkeypatch) -> None:
-    monkeypatch.setattr(NerModels, "gap", lambda self, first, second: (first, second))
+    monkeypatch.setattr(NerModels, "difference", lambda self, first, second: (first, second))
     every = {
         (scheme, start): Training(scheme, start, "both", 9)
         for scheme in ("iob", "span")

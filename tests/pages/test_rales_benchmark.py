@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from notebooks.rales.benchmark import SCORE, scores
+from notebooks.rales.benchmark import SCORE, score_encoders
 from radeval_lib.jobs.rales_tasks import task_of
 
 TASKS = [task_of("stanza"), task_of("procedures")]
@@ -31,15 +31,15 @@ def made(right: dict[str, float], cases: int = 60, draws: int = 2, seed: int = 5
 
 def test_the_score_is_the_mean_of_the_columns() -> None:
     counts = made({"good": 1.0, "bad": 0.0})
-    result = scores(counts, TASKS, resamples=50, rng=stream)
+    result = score_encoders(counts, TASKS, resamples=50, rng=stream)
     assert result.observed.loc["good"].tolist() == [100, 100, 100]
     assert result.observed.loc["bad"].tolist() == [0, 0, 0]
     half = counts.assign(matched=counts["matched"] * (counts["task"] == "stanza"))
-    assert scores(half, TASKS, resamples=5, rng=stream).observed.loc["good", SCORE] == 50
+    assert score_encoders(half, TASKS, resamples=5, rng=stream).observed.loc["good", SCORE] == 50
 
 
 def test_a_clear_leader_leads_and_equals_do_not() -> None:
-    result = scores(made({"good": 0.95, "a": 0.4, "b": 0.4}), TASKS, resamples=300, rng=stream)
+    result = score_encoders(made({"good": 0.95, "a": 0.4, "b": 0.4}), TASKS, resamples=300, rng=stream)
     assert result.lead("good", "a").low > 0
     gap = result.lead("a", "b")
     assert gap.low < 0 < gap.high
@@ -49,7 +49,7 @@ def test_intervals_cover_the_share_that_counts_were_drawn_with() -> None:
     covered = [
         row.low < 70 < row.high
         for seed in range(20)
-        for row in scores(made({"one": 0.7}, draws=3, seed=seed), TASKS, resamples=300, rng=stream)
+        for row in score_encoders(made({"one": 0.7}, draws=3, seed=seed), TASKS, resamples=300, rng=stream)
         .intervals()
         .itertuples()
     ]

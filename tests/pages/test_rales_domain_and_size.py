@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from notebooks.rales.domain_and_size import check_differences, check_lead, contrast, lies_within
+from notebooks.rales.domain_and_size import check_differences, check_lead, compare_domains, lies_within
 from notebooks.rales.scores import mann_whitney
 from radeval_lib.study.results import statement_outcome
 
@@ -34,7 +34,7 @@ def test_without_ties_p_is_that_of_the_exact_distribution() -> None:
 
 
 def test_a_lead_over_few_families_is_established_over_models_alone(scores: pd.DataFrame) -> None:
-    test = contrast(scores, ["Clinical"], ["General"])
+    test = compare_domains(scores, ["Clinical"], ["General"])
     assert test["difference"] == pytest.approx(2.0)
     assert test["p"] == pytest.approx(2 / comb(8, 4))
     assert test["p, families"] == pytest.approx(2 / comb(6, 2))  # four families against two

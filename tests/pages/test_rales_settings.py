@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from notebooks.rales import fitting
-from notebooks.rales.fitting import first_share, resolve, stratified_order
+from notebooks.rales.fitting import resolve_encoder, stratified_order, take_share
 from radeval_lib.errors import ParameterError, ProfileError
 from radeval_lib.jobs import rales
 from radeval_lib.jobs.rales import Dimension
@@ -58,7 +58,7 @@ def test_a_setting_of_training_that_does_not_exist_is_named() -> None:
 )
 def test_prefixes_of_an_encoder_have_one_order(name: str, tmp_path: Path) -> None:
     with pytest.raises(ParameterError):
-        resolve(name, layers=1, seed=0, folder=tmp_path)
+        resolve_encoder(name, layers=1, seed=0, folder=tmp_path)
 
 
 @settings(deadline=None, max_examples=80)
@@ -77,7 +77,7 @@ def test_every_beginning_holds_each_stratum_in_its_share(strata: list[str], seed
 @given(st.integers(1, 300), st.integers(0, 9))
 def test_smaller_subsets_are_within_larger_ones(size: int, seed: int) -> None:
     order = stratified_order([position % 3 for position in range(size)], np.random.default_rng(seed))
-    hundredth, tenth, everything = (set(first_share(order, share)) for share in (0.01, 0.1, 1.0))
+    hundredth, tenth, everything = (set(take_share(order, share)) for share in (0.01, 0.1, 1.0))
     assert hundredth <= tenth <= everything == set(range(size))
     assert len(tenth) == -(-size // 10)  # rounded up, never empty
     assert len(hundredth) == -(-size // 100)

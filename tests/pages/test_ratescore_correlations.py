@@ -45,7 +45,7 @@ def test_the_first_is_put_above_all_others(column: str) -> None:
 
 def test_leads_are_counted_and_margins_reported_in_cases() -> None:
     assert AGREEMENT.established_leads("Sentences, Pearson") == "one of one"
-    margins, p = AGREEMENT.margin("Rewrites, accuracy", "BLEU")
+    margins, p = AGREEMENT.possible_margins("Rewrites, accuracy", "BLEU")
     assert margins == [50]
     assert p == pytest.approx(2 * 0.5**50)
 
@@ -54,7 +54,7 @@ def test_shares_that_no_count_prints_stand_for_their_neighbours() -> None:
     assert possible_counts(parse("0.666"), 847) == [564]
     assert possible_counts(parse("0.670"), 847) == [567, 568]  # 0.6694 and 0.6706
     table5 = PrintedAgreement.of(split_by_measure(printed("ratescore.table5")), {"Rewrites": 847})
-    margins, p = table5.margin("Rewrites, accuracy", "CheXbert")
+    margins, p = table5.possible_margins("Rewrites, accuracy", "CheXbert")
     assert margins == [3, 4]
     assert p == pytest.approx(2 * 0.5**4)  # four reports that RaTEScore alone is right about
 

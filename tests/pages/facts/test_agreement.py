@@ -42,7 +42,7 @@ def test_alphas_of_raters_who_halve() -> None:
     assert alphas["Precision"] == alphas["Recall"] == alphas["F-Score"] == 1
     # By hand for R: 4 6 8 against 2 3 4; observed 2 * (2 + 4.5 + 8) / 3, expected 2 * 4.7.
     assert alphas["R facts"] == pytest.approx(1 - (2 * (2 + 4.5 + 8) / 3) / (2 * 4.7))
-    assert agreement.divide(alphas) == 1 - max(
+    assert agreement.compute_divide(alphas) == 1 - max(
         alphas[name] for name in ("R facts", "G facts", "G&R facts", "G acc facts")
     )
 

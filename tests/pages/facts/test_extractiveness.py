@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notebooks.facts.copying import fragments, in_one_run, in_runs, rouge_precision
+from notebooks.facts.copying import fragment_lengths, is_one_run, rouge_precision, share_in_runs
 from radeval_lib.stats.tokens import words
 
 SOURCE = "Weight today is 201 pounds, which is down 3 pounds in the past month."
@@ -15,21 +15,21 @@ SOURCE = "Weight today is 201 pounds, which is down 3 pounds in the past month."
 def test_fragments_by_hand() -> None:
     text = words("Down 3 pounds in the past month; weight is 180 pounds.")
     # "down 3 pounds in the past month", then "weight", "is", nothing for 180, "pounds".
-    assert fragments(words(SOURCE), text) == [7, 1, 1, 1]
+    assert fragment_lengths(words(SOURCE), text) == [7, 1, 1, 1]
     summary = "Down 3 pounds in the past month; weight is 180 pounds."
-    assert in_runs(SOURCE, summary) == pytest.approx(7 / 11)
+    assert share_in_runs(SOURCE, summary) == pytest.approx(7 / 11)
 
 
 def test_limits() -> None:
-    assert in_runs(SOURCE, SOURCE) == 1
-    assert in_runs(SOURCE, "Nothing common here") == in_runs(SOURCE, "") == 0
+    assert share_in_runs(SOURCE, SOURCE) == 1
+    assert share_in_runs(SOURCE, "Nothing common here") == share_in_runs(SOURCE, "") == 0
 
 
 @given(
     st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abcd"), min_size=1, max_size=12)
 )
 def test_runs_cover_just_the_words_that_the_source_has(source: list[str], summary: list[str]) -> None:
-    assert sum(fragments(source, summary)) == sum(word in source for word in summary)
+    assert sum(fragment_lengths(source, summary)) == sum(word in source for word in summary)
 
 
 def test_rouge_precision_of_a_copy() -> None:
@@ -39,6 +39,6 @@ def test_rouge_precision_of_a_copy() -> None:
 
 
 def test_one_run_of_words() -> None:
-    assert in_one_run("a b c d", "B c.")
-    assert not in_one_run("a b c d", "a b d")
-    assert not in_one_run("a b", "")
+    assert is_one_run("a b c d", "B c.")
+    assert not is_one_run("a b c d", "a b d")
+    assert not is_one_run("a b", "")

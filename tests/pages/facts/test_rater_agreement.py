@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from notebooks.facts import rater_agreement
-from notebooks.facts.rater_agreement import alpha_difference, alphas, rating_matrix
+from notebooks.facts.rater_agreement import alpha_difference, rating_matrix, resample_alphas
 from radeval_lib.data.records import RatedPair
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.resampling import drawn_counts
@@ -30,7 +30,7 @@ def test_alphas_limits_and_intervals() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(size=40)
     cases = pd.Index(np.arange(40) // 2, name="case")
-    result = alphas(
+    result = resample_alphas(
         {
             "same": pd.DataFrame({"x": truth, "y": truth}, index=cases),
             "noise": pd.DataFrame({"x": rng.normal(size=40), "y": rng.normal(size=40)}, index=cases),

@@ -45,5 +45,5 @@ def test_correlations(frame: pd.DataFrame) -> None:
 def test_within_a_case_what_is_the_same_for_its_summaries_says_nothing(frame: pd.DataFrame) -> None:
     of_case = frame["reference_words"].astype(float)
     scores = pd.DataFrame({"truth": frame["f1"], "of the case": of_case + frame["f1"]}, index=frame.index)
-    table = correlations(frame, scores, within=True, resamples=20, rng=np.random.default_rng(0))
+    table = correlations(frame, scores, within_cases=True, resamples=20, rng=np.random.default_rng(0))
     assert table.loc["of the case", "value"] == pytest.approx(1)

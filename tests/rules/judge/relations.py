@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import pandas as pd
 
-from notebooks.ratescore.where_it_fails import WRAPPED, sentences
+from notebooks.ratescore.where_it_fails import WRAPPED, split_sentences
 from radeval_lib.categories import LETTERS
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.rules.judge.alignment import find_relation
@@ -43,12 +43,12 @@ def _closed(text: str) -> str:
 
 def _lines(text: str, between: str, *, stops: bool = True, before: str = "") -> str:
     """Return the sentences of a report, with full stops or without."""
-    parts = sentences(_closed(text))
+    parts = split_sentences(_closed(text))
     return before + between.join(parts if stops else [part.rstrip(".") for part in parts])
 
 
 def _numbered(text: str, between: str) -> str:
-    return between.join(f"{number}. {part}" for number, part in enumerate(sentences(_closed(text)), 1))
+    return between.join(f"{number}. {part}" for number, part in enumerate(split_sentences(_closed(text)), 1))
 
 
 #: Layouts that change the marks between sentences too.
@@ -71,8 +71,8 @@ FORMS = {
     "a sentence a line": lambda text: WRAPPED["a sentence a line"](_closed(text)),
     **MARKED,
     "a history in front": lambda text: _HISTORY + text,
-    "order of sentences": lambda text: " ".join(reversed(sentences(_closed(text)))),
-    "repeated sentences": lambda text: " ".join(2 * sentences(_closed(text))),
+    "order of sentences": lambda text: " ".join(reversed(split_sentences(_closed(text)))),
+    "repeated sentences": lambda text: " ".join(2 * split_sentences(_closed(text))),
 }
 IDENTITY, SWAPPED, NORMAL = "identity", "reports swapped", "normal statements added"
 DELETED, DENIED = "one finding deleted", "one finding denied"
@@ -121,7 +121,7 @@ def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
     it is normal, or enlarged), has no word of denial or doubt, none masked and no colon; and the others speak
     neither of it nor of a relative.
     """
-    parts = sentences(_closed(text))
+    parts = split_sentences(_closed(text))
     for position, sentence in enumerate(parts):
         keys = _only_finding(sentence)
         if keys and not _is_related(keys, sentence, " ".join(_without(parts, position))):
