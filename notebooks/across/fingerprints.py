@@ -86,7 +86,7 @@ def divide_losses(first: pd.Series, second: pd.Series, run: Run, name: str) -> E
 
 
 def compute_words_per_no(losses: pd.DataFrame, run: Run) -> pd.DataFrame:
-    """Return how many words exchanged for synonyms cost each metric as much as one deleted “no”.
+    """Return, for each metric, how many words exchanged for synonyms cost as much as one deleted “no”.
 
     Of each report, the edit that exchanges most words (:data:`EXCHANGED`) is used. The loss per word is the
     sum of these losses divided by the number of words exchanged.
@@ -111,11 +111,11 @@ def compute_words_per_no(losses: pd.DataFrame, run: Run) -> pd.DataFrame:
 
 
 def _divide(sums: FloatArray) -> FloatArray:
-    """Return the mean loss from a deleted “no” divided by the mean loss from one exchanged word; infinite
-    if exchanged words cost nothing.
+    """Return the mean loss from a deleted “no” divided by the mean loss from one exchanged word.
 
     The last axis of ``sums`` has four sums over reports: the loss from the “no”, the loss from exchanged
-    words, the number of these words, and the number of reports.
+    words, the number of these words, and the number of reports. The last axis of the result has length 1; a
+    value is infinite if exchanged words cost nothing, or less than nothing.
     """
     lost, exchanged, words, reports = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -123,8 +123,19 @@ def _divide(sums: FloatArray) -> FloatArray:
 
 
 def edit_sentences(sentences: Sequence[str], edits: Mapping[str, Edit]) -> pd.DataFrame:
-    """Return, for each edit, the first sentence of a report that the edit changes: ``edit`` (its name),
-    ``before`` and ``after``. Each edit must change at least one of the ``sentences``."""
+    """Return, for each edit, the first sentence of a report that the edit changes.
+
+    Parameters
+    ----------
+    sentences : the sentences of the report.
+    edits : the edits, by name. Each must change at least one sentence (otherwise StopIteration is raised) and
+        keep the order of sentences.
+
+    Returns
+    -------
+    DataFrame
+        One row per edit: ``edit`` (its name), ``before`` and ``after`` (the sentence, without full stop).
+    """
     rows = []
     for name, edit in edits.items():
         edited = (edit(list(sentences), "") or "").split(". ")
@@ -145,8 +156,11 @@ def draw_words_per_no(axes: Axes, table: pd.DataFrame) -> None:
 
 
 def draw_costs(table: pd.DataFrame, harmless: int) -> None:
-    """Draw costs, in percent, as a heat map of metrics (rows) and edits (columns). The first ``harmless``
-    columns are red, the others blue; a line separates them."""
+    """Draw costs, in percent, as a heat map of metrics (rows) and edits (columns).
+
+    ``table`` has costs as shares. Its first ``harmless`` columns, a number, are edits that keep the meaning:
+    they are drawn in red, the others in blue, and a line separates them.
+    """
     _, axes = plots.panels(1, 1, 4.6)
     signs = np.where(np.arange(table.shape[1]) < harmless, -100, 100)
     numbers = (100 * table).map("{:z.0f}".format)

@@ -17,10 +17,13 @@ Correlation = tuple[float, float]  # A printed correlation and its standard erro
 
 
 def compute_power(first: Correlation, second: Correlation, n: int, rho: float) -> dict[str, float]:
-    """Return the power of a two-sided test at the 5% level that compares two correlations, the higher one
-    first, on ``n`` independent pairs.
+    """Return the power of a two-sided test at the 5% level that compares two correlations.
 
-    ``rho`` is the correlation of the two sampling errors.
+    Parameters
+    ----------
+    first, second : the higher and the lower correlation, each with its standard error.
+    n : number of independent pairs on which both were computed.
+    rho : correlation of the two sampling errors (-1 to 1).
 
     Returns
     -------

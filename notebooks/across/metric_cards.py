@@ -27,8 +27,11 @@ computes them from the texts if the data root has these."""
 
 
 def five_lines(reference: str, candidate: str) -> float:
-    """Return the number of distinct words in both texts divided by the number in either (0 to 1; 0 if both
-    texts are empty). A denial with its next word, such as "no effusion", counts as one word."""
+    """Return the number of distinct words that are in both texts divided by the number that are in either.
+
+    The score is from 0 to 1; it is 0 if both texts are empty. The word "no" with the next word, such as "no
+    effusion", counts as one word.
+    """
     stated, meant = (
         set(re.findall(r"no \w+|\w+", " ".join(text.lower().split()))) for text in (candidate, reference)
     )
@@ -127,11 +130,11 @@ def make_winner_cards(run: Run) -> dict[str, Card]:
 
 
 def tabulate_winner(cards: Mapping[str, Card]) -> pd.DataFrame:
-    """Return the agreement of the metric that is built to win on the half of RadPref that it knows, on the
-    other half, and on MTS-Dialog.
+    """Return the agreement (τ_b) of the metric that is built to win with people's ratings.
 
-    ``cards`` come from :func:`make_winner_cards`. The table has one row per set: ``value`` (τ_b), ``low``,
-    ``high`` (95% interval) and ``n`` (texts).
+    ``cards`` come from :func:`make_winner_cards`. The table has three rows: the half of RadPref that the
+    metric knows, the other half, and MTS-Dialog. Its columns are ``value``, ``low`` and ``high`` (95%
+    interval) and ``n`` (number of texts).
     """
     rows = {}
     for half, card in cards.items():
@@ -144,8 +147,11 @@ def tabulate_winner(cards: Mapping[str, Card]) -> pd.DataFrame:
 
 
 def draw_differences(card: Card) -> Figure:
-    """Draw the card's metric minus each stored metric in τ_b, with 95% intervals, over a grey zone that
-    ends at the smallest difference that is detected with 80% power."""
+    """Return a figure of τ_b of the card's metric minus τ_b of each stored metric, with 95% intervals.
+
+    Behind each difference, a grey bar reaches to the smallest difference that is detected with 80% power, on
+    both sides of 0.
+    """
     frame = pd.DataFrame(card.rivals()).set_index("metric").sort_values("difference", ascending=False)
     figure, axes = plots.panels(1, 1, 4.0)
     differences, detectable = frame.filter(regex="^difference"), frame["detectable"]

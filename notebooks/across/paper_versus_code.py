@@ -62,8 +62,13 @@ class Contrast:
 
 
 def contrast(name: str, values: Iterable[float], **words: object) -> Contrast:
-    """Return the contrast of this name in ``contrasts.yml`` with its two ``values``, the stated one first.
-    ``words`` replace the names in braces in the description of its quantity."""
+    """Return the contrast ``name`` of ``contrasts.yml``, with its two values.
+
+    Parameters
+    ----------
+    values : the stated value, then the released one.
+    words : text for each name in braces in the description of the quantity.
+    """
     paper, (difference, quantity, basis, kind) = _DESCRIPTIONS[name]
     stated, released_value = values
     return Contrast(name, paper, difference, quantity.format(**words), stated, released_value, basis, kind)
@@ -135,14 +140,15 @@ def _score(
 def _compare_settings(
     pairs: Mapping[str, tuple[_Entities, _Entities, Any]], option: str, rules: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return RaTEScore of pairs of entity lists: one row per pair and set of weights, one column per
-    setting of an option.
+    """Return the RaTEScore of pairs of entity lists under several settings of one option.
+
+    The table has one row per pair and set of weights (``long`` or ``short``), and one column per setting.
 
     Parameters
     ----------
     pairs : reference entities, candidate entities and their cosine similarities, by the pair's name.
-    option : name of the option, see :func:`radeval_lib.metrics.ratescore.options`.
-    rules : the option's settings, by the name of the column.
+    option : name of the option; see :func:`radeval_lib.metrics.ratescore.options`.
+    rules : the settings of the option, by the names of their columns.
     """
     rows = {
         f"{name}, {weights}": {

@@ -55,12 +55,12 @@ def _table_row(dataset: Manifest) -> list[str]:
 
 
 def count_data_sets() -> tuple[int, int]:
-    """Return the number of data sets, and the number of those whose texts the book must not show."""
+    """Return (all, withheld): how many data sets there are, and how many may not be redistributed."""
     return len(names()), sum(not manifest.redistributable for manifest in _load_manifests())
 
 
 def find_dependent_exhibits(dataset: Manifest) -> set[str]:
-    """Return the ids of the exhibits that need a data set, according to the papers' ``paper.yml``."""
+    """Return the ids of the exhibits that need a data set, as ``needs`` in each ``paper.yml`` says."""
     return {
         exhibit.id
         for exhibit in ledger().values()

@@ -50,8 +50,7 @@ def select_system(table: pd.DataFrame, system: str) -> pd.DataFrame:
 
 
 def compare_systems(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run, name: str) -> Estimate:
-    """Return how much better the first system of a ``pair`` scores than the second, on average over the
-    studies that both have.
+    """Return the mean lead of the first system of a ``pair`` over the second, on the studies that both have.
 
     The estimate is in the metric's unit and positive if the first system is better. Its 95% interval comes
     from a bootstrap over distinct references. ``name`` is the name of the random stream
@@ -90,8 +89,11 @@ def _leads_by_study(table: pd.DataFrame, metric: str, pair: tuple[str, str]) -> 
 
 
 def count_named_findings(table: pd.DataFrame, system: str) -> NDArray[np.intp]:
-    """Return, for each study, how many of the findings that people coded are stated in a system's text
-    according to our rules. The studies are sorted by number."""
+    """Return, for each study, how many of the findings that people coded a system's text states.
+
+    This book's rules decide what the text states. The array has shape (studies,), with the studies sorted by
+    number.
+    """
     rows = select_system(table, system)
     # Each set of findings is a number whose bits stand for single findings.
     return np.array([int(code).bit_count() for code in rows["gold"] & rows["found"]])

@@ -20,8 +20,8 @@ WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
 def load_summaries(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
     """Return MSLR's rated summaries with scores, in the form of :func:`score_summaries`.
 
-    The summaries are scored if the data root has the texts of all raters; otherwise, the stored scores are
-    returned.
+    The summaries are scored by ``metrics`` if the data root has the files of both raters; otherwise, the
+    stored scores are returned.
     """
     paths = [run.find("mslr", f"{name}.tsv") for name in mslr.RATERS]
     if None in paths:

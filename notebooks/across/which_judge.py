@@ -157,7 +157,7 @@ def resample_agreement(
     ----------
     scores, grades : one row per candidate, with one column per metric or per radiologist; higher is better.
     cases : the case of each candidate; the bootstrap draws whole cases.
-    name : of the random stream.
+    name : the name of the random stream (``run.rng``).
     radiologist : grades to use in place of ``grades`` for the radiologist who is left out.
     """
     by_rater = [
@@ -206,8 +206,8 @@ def resample_auc(
     scores above one that is; ties count half.
 
     Candidates whose ``wrong`` is NaN belong to their case when cases are drawn, but have no influence on
-    the AUC. The AUC of a draw without candidates of both kinds is NaN. ``name`` is that of the random
-    stream.
+    the AUC. The AUC of a draw without candidates of both kinds is NaN. ``name`` is the name of the random
+    stream (``run.rng``).
     """
     values, outcome = scores.to_numpy(np.float64), wrong.to_numpy(np.float64)
     rows = [np.arange(len(values)), *drawn_rows(np.asarray(cases), run.profile.resamples, run.rng(name))]
@@ -302,8 +302,11 @@ def order_by_group(table: pd.DataFrame, group_of: pd.Series) -> pd.DataFrame:
 
 
 def search_pairs(pairs: pd.DataFrame, grades: pd.DataFrame, scores: pd.DataFrame) -> HTML:
-    """Return a folded, searchable table with one row per pair: its number (from 0), system, grade by each
-    radiologist, and score by each metric. Higher scores are better."""
+    """Return a folded, searchable table with one row per pair of texts.
+
+    Its columns are the number of the pair (from 0), the system, the grade by each radiologist, and the score
+    by each metric. The arguments have one row per pair, in the same order; higher scores are better.
+    """
     radiologists = grades.set_axis([f"radiologist {n}" for n in range(1, grades.shape[1] + 1)], axis=1)
     shown = pairs[["system"]].join(radiologists.map("{:g}".format)).join(scores.map("{:.3f}".format))
     shown.insert(0, "pair", [f"pair {number}" for number in range(len(shown))])

@@ -66,10 +66,10 @@ def read_pairs(run: Run, metric: Any) -> tuple[pd.DataFrame, list[tuple[list[int
 
 
 def compute_mean_tokens(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]]]) -> float:
-    """Return the mean token count of the two texts of a pair together, without the special tokens that
-    RaTEScore's encoder adds to each sentence.
+    """Return the mean number of tokens in the two texts of a pair together.
 
-    ``metric``, ``lengths``: see :func:`tabulate_costs`.
+    The special tokens that RaTEScore's encoder adds to each sentence are not counted. ``metric``,
+    ``lengths``: see :func:`tabulate_costs`.
     """
     special = metric.entity_encoder.tokenizer.num_special_tokens_to_add()
     return float(np.mean([sum(sentences) - special * len(sentences) for sentences, _ in lengths]))

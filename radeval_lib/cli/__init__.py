@@ -52,10 +52,10 @@ _EXTRAS = {"data": "hub", "labs": "labs,models", "models": "models"}
 
 
 def print_errors_in_one_line(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``command``, changed so that it prints certain errors in one line and exits with status 2.
+    """Return a function that calls ``command``, prints certain errors in one line and exits with status 2.
 
-    These errors are a RadevalError, an operating-system error, and a package that is not installed. The line
-    is written to standard error.
+    These errors are a RadevalError, an operating-system error (except a pipe that its reader has closed), and
+    a missing package. The line is written to standard error.
     """
 
     @wraps(command)

@@ -51,8 +51,9 @@ _TRIES = 8  # attempts with random kinds of errors, for each number of errors
 
 
 def _generate_with_splits(size: int, seed: int) -> Iterator[tuple[SyntheticReport, str]]:
-    """Yield each generated report with its split: the first 80% ``train``, the next 10% ``dev``, the rest
-    ``test``.
+    """Yield (report, split) for ``size`` generated reports.
+
+    The first 80% of the reports are ``train``, the next 10% ``dev`` and the rest ``test``.
 
     Reports are independent of each other, so taking the splits in order is as good as drawing them.
     """
