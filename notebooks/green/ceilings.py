@@ -46,13 +46,13 @@ FINDING_COUNTS = ["reference_findings", "candidate_findings"]
 
 
 def count_marks(radpref: Recording) -> pd.DataFrame:
-    """Return the numbers of errors that each radiologist marked in each candidate.
+    """Count the errors that each radiologist marked in each candidate of RadPref.
 
-    One row per radiologist and candidate. Columns are those of :func:`radeval_lib.data.radpref.read_marks`;
-    ``case``, ``set``, ``system`` and the numbers of findings of :data:`FINDING_COUNTS`; the sums ``errors``
-    (all), ``significant`` (errors that require action) and ``weighted`` (by :data:`WEIGHTS`); ``undefined``,
-    whether GREEN's ratio is 0/0, since no finding matches and no error is significant; and ``both_empty``,
-    whether, in addition, neither text lists a finding.
+    The returned table has one row per radiologist and candidate. Columns are those of
+    :func:`radeval_lib.data.radpref.read_marks`; ``case``, ``set``, ``system`` and the numbers of findings of
+    :data:`FINDING_COUNTS`; the sums ``errors`` (all), ``significant`` (errors that require action) and
+    ``weighted`` (by :data:`WEIGHTS`); ``undefined``, whether GREEN's ratio is 0/0, since no finding matches
+    and no error is significant; and ``both_empty``, whether, in addition, neither text lists a finding.
     """
     candidates = radpref.table.set_index("number")[["case", "set", "system", *FINDING_COUNTS]]
     marks = radpref.parts["ratings"].join(candidates, on="number")

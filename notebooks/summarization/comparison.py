@@ -26,7 +26,7 @@ _KEYS = ["seed", "system", "train_set", "case"]
 
 
 def combine_scores(outputs: Iterable[JobOutput]) -> pd.DataFrame:
-    """Return the scores of all jobs in one table, without duplicates.
+    """Return the scores that jobs stored, in one table without duplicates.
 
     Several jobs store the same rows of systems that are not trained.
     """
@@ -35,9 +35,14 @@ def combine_scores(outputs: Iterable[JobOutput]) -> pd.DataFrame:
 
 
 def _arrange_scores(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray]:
-    """Return the sorted cases, and the scores by a metric, shape (seeds, cases).
+    """Return (the sorted cases, the scores by a metric in an array of shape (seeds, cases)).
 
-    ``scores``: rows of one system and training set. A ``ValueError`` if a seed lacks the score of a case.
+    ``scores``: rows of one system and training set.
+
+    Raises
+    ------
+    ValueError
+        If the score of a case is missing for a seed.
     """
     table = scores.pivot(index="seed", columns="case", values=metric).sort_index(axis=1)
     if missing := int(table.isna().sum(axis=None)):
@@ -53,12 +58,12 @@ def estimate_mean(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean
     run : the page's run, for the number of resamples and the random stream.
     scores : rows of one system and training set. Seeds without any score by the metric are left out.
     metric : the column of scores.
-    name : beginning of the name of the random stream; the metric is its end.
+    name : the random stream is named ``<name> <metric>``.
 
     Raises
     ------
     ValueError
-        If no seed has scores by the metric, or one lacks the score of a case.
+        If no seed has scores by the metric, or a seed has scores of some cases only.
     """
     has_scores = scores.groupby("seed")[metric].transform("count") > 0
     if not has_scores.any():
@@ -76,17 +81,19 @@ def estimate_mean(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean
 def subtract_means(
     run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str, name: str, comparisons: int = 1
 ) -> Estimate:
-    """Return the mean of ``first`` minus that of ``second`` on the same cases, with a 95% percentile interval
-    (:func:`~radeval_lib.stats.resampling.mean_difference`).
+    """Return the mean score of one system minus that of another on the same cases, with an interval.
+
+    The interval is a 95% percentile interval, corrected for the number of comparisons (Bonferroni); see
+    :func:`~radeval_lib.stats.resampling.mean_difference`.
 
     Parameters
     ----------
     run : the page's run, for the number of resamples and the random stream.
-    first, second : rows of one system and training set each.
+    first, second : scores of the two systems, each of one training set; the mean of ``second`` is subtracted.
     metric : the column of scores.
-    name : beginning of the name of the random stream; the metric is its end.
-    comparisons : number of comparisons whose intervals shall cover simultaneously with 95% (Bonferroni). It
-        also multiplies the number of resamples, so that the tails have as many of them.
+    name : the random stream is named ``<name> <metric>``.
+    comparisons : number of comparisons whose intervals shall cover simultaneously with 95%. It also
+        multiplies the number of resamples, so that the tails of the interval have enough of them.
 
     Raises
     ------
@@ -108,9 +115,15 @@ def subtract_means(
 def compare_with_others(
     run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str, others: Sequence[str] = ()
 ) -> dict[str, Estimate]:
-    """Return the :func:`subtract_means` between the means of ``first`` and of each other entry of ``rows``.
+    """Return, by name, the mean score of ``first`` minus that of each other system (:func:`subtract_means`).
 
-    ``rows``: scores by name, all of the same cases. ``others``: the names to compare with; all by default.
+    Parameters
+    ----------
+    run : the page's run.
+    rows : scores of each system by name, all of the same cases.
+    first : name of the system that is compared with the others.
+    metric : the column of scores.
+    others : names of the other systems; all of ``rows`` if empty.
     """
     return {
         name: subtract_means(run, rows[first], rows[name], metric, f"{name} against")
@@ -120,17 +133,25 @@ def compare_with_others(
 
 
 def find_leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
-    """Return for each difference whether its interval establishes a lead or a deficit, by name."""
+    """Return, by name, whether the interval of a difference establishes a lead, a deficit or neither.
+
+    ``differences``: the results of :func:`compare_with_others`.
+    """
     return {name: Lead.by_interval(difference) for name, difference in differences.items()}
 
 
 def record_sample(
     run: Run, exhibit: OpenExhibit, rows: pd.DataFrame, items: str = "test reports", *, drawn: bool
 ) -> None:
-    """Record the numbers of cases, trainings and resamples behind a system's scores as an exhibit's sample.
+    """Record in an exhibit the numbers of cases, trainings and resamples on which a system's scores rest.
 
-    ``rows``: the system's scores. ``items``: a name for the cases. ``drawn``: whether each seed draws other
-    training reports.
+    Parameters
+    ----------
+    run : the page's run, for the number of resamples.
+    exhibit : the exhibit, while it is open.
+    rows : the system's scores.
+    items : what the cases are, for display.
+    drawn : whether each seed draws other training reports.
     """
     cases, seeds = rows["case"].nunique(), rows["seed"].nunique()
     exhibit.sample(
@@ -140,13 +161,13 @@ def record_sample(
 
 @dataclass(frozen=True)
 class LeadRetention:
-    """A system's lead on groups of reports that were in training, and on other groups.
+    """A system's lead (difference of mean scores) on reports of groups that were in training, and on others.
 
     Attributes
     ----------
-    seen : the lead on groups that were in training.
-    unseen : the lead on other groups.
-    share : ``unseen`` as a share of ``seen``; None if the lead on seen groups is not established.
+    seen : the lead on reports of groups that were in training.
+    unseen : the lead on other reports.
+    share : ``unseen`` divided by ``seen``; None if the interval of ``seen`` is not above 0.
     """
 
     seen: Estimate
@@ -155,18 +176,23 @@ class LeadRetention:
 
 
 def measure_lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) -> LeadRetention:
-    """Return the lead of ``first`` over ``second`` on groups that were in training and on others.
+    """Return a system's lead over another on reports of groups that were in training and on others.
 
     All three intervals come from the same resamples, in which both systems have the same cases, but seeds of
     their own. Resamples without a lead on the groups in training are left out of the share's interval; they
-    are fewer than 3%, since the share is only computed if that lead is established.
+    are fewer than 3%, since the share is only computed if the interval of that lead is above 0.
 
-    ``first``, ``second``: scores with a column ``seen``, whether a case's group was in training.
+    Parameters
+    ----------
+    run : the page's run, for the number of resamples and the random stream.
+    first, second : scores of the two systems, with a column ``seen``: whether the case's group was in
+        training.
+    metric : the column of scores.
 
     Raises
     ------
     ValueError
-        If the two were not tested on the same cases, or a score is missing.
+        If the cases or their ``seen`` differ between the systems, or a score is missing.
     """
     tables, designs = [], []
     for scores in (first, second):
@@ -194,8 +220,10 @@ def measure_lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metri
 def check_unseen(best: str, left: LeadRetention) -> Check:
     """Return a check that a system loses most of its lead over Lead-3 on groups that were not in training.
 
-    The check is inconclusive if no lead is established, or if the interval of the remaining share contains
-    one half. ``best``: the system's name. ``left``: what :func:`measure_lead_left` returned.
+    The check holds if less than half of the lead remains. It is inconclusive if no lead is established, or if
+    the interval of the remaining share contains one half.
+
+    ``best``: the system's name. ``left``: its lead over Lead-3, as :func:`measure_lead_left` returned it.
     """
     remaining, lost = "no lead to lose is established", None
     if left.share is not None:

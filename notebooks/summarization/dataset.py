@@ -24,28 +24,33 @@ from radeval_lib.text_format import out_of
 
 
 def parse_body_parts(pair: str) -> set[str]:
-    """Return the body parts in the name of a pair: ``abdomen`` and ``pelvis`` for ``CT Abdomen-pelvis``."""
+    """Return the body parts in the name of a pair, in lower case: for ``CT Abdomen-pelvis``, ``abdomen`` and
+    ``pelvis``."""
     return set(pair.split(" ", 1)[1].lower().split("-"))
 
 
 def split_kinds(pairs: Iterable[str]) -> tuple[set[str], set[str]]:
-    """Return the set of modalities and the set of body parts in the names of pairs."""
+    """Return (the modalities, the body parts in lower case) that occur in the names of pairs."""
     return {pair.split()[0] for pair in pairs}, set[str]().union(*map(parse_body_parts, pairs))
 
 
 def parse_pairs(words: str) -> list[str]:
-    """Return the pairs between curly quotes, spelt like ``CT Abdomen-pelvis`` (for "CT ab- domen/pelvis")."""
+    """Return the pairs that a sentence of the paper names between curly quotes, in order.
+
+    They are spelt as in the released counts: "CT ab- domen/pelvis", broken at the end of a line, becomes
+    ``CT Abdomen-pelvis``.
+    """
     pairs = re.findall(r"“([^”]+)”", words.replace("- ", ""))
     split = [pair.replace("/", "-").split(" ", 1) for pair in pairs]
     return [f"{modality} {body.capitalize()}" for modality, body in split]
 
 
 def read_pair_lists() -> dict[str, list[str]]:
-    """Return the lists of pairs in the paper's sentences that ``rrs.def_splits`` quotes.
+    """Return the lists of pairs in the paper's sentences that ``rrs.def_splits`` quotes, by name.
 
-    ``frequent`` and ``rare``: in Section 2.1, five pairs of MIMIC-III, and six that serve as out-of-domain
-    test sets. ``trained`` and ``unseen``: in Section 2.2, the pairs with a training set, and the remaining
-    ones. ``iii``: all pairs of Section 2.1. ``all``: every pair once, in the paper's order.
+    From Section 2.1, ``frequent`` has the five frequent pairs of MIMIC-III and ``rare`` the six that serve as
+    out-of-domain test sets; ``iii`` has all eleven. From Section 2.2, ``trained`` has the pairs with a
+    training set and ``unseen`` the remaining ones. ``all`` has every pair once, in the paper's order.
     """
     quotes = [text for _, text in quotations("rrs.def_splits")]
     sentences = {"frequent": 0, "rare": 1, "trained": 3, "unseen": 4}
@@ -55,9 +60,10 @@ def read_pair_lists() -> dict[str, list[str]]:
 
 
 def read_kinds() -> dict[str, set[str]]:
-    """Return the modalities and the anatomies that Section 1 names, spelt as in the names of pairs.
+    """Return the set of modalities and the set of anatomies that Section 1 names.
 
-    The key of each set is the paper's phrase, such as "seven anatomies (...)".
+    The key of each set is the paper's phrase, such as "seven anatomies (…)". Modalities are spelt as in the
+    names of pairs (``MR`` for "MRI").
     """
     words = " ".join(words for _, words in quotations("rrs.claim_new"))
     claims = re.findall(r"(\w+ (?:modalities|anatomies) \(([^)]*)\))", words)
@@ -85,8 +91,8 @@ def check_openi(reports: list[Report], printed: Printed) -> list[Check]:
 def draw_sizes(counts: pd.DataFrame) -> Axes:
     """Draw the number of reports of each pair as bars, and return the axes.
 
-    The colour shows whether the pair has training files. ``counts``: one row per pair, with columns
-    ``suitable`` (the number of reports) and ``train``.
+    The colour shows whether the pair has training reports. ``counts``: one row per pair, with columns
+    ``suitable`` (the number of reports) and ``train`` (the number of training reports).
     """
     ordered = counts.sort_values("suitable", ascending=False).reset_index()
     ordered["role"] = ordered["train"].gt(0).map({True: "train, validate and test", False: "test only"})
@@ -102,7 +108,7 @@ def draw_sizes(counts: pd.DataFrame) -> Axes:
 
 
 def read_headings() -> list[str]:
-    """Return the section headings that the paper's sentence in ``rrs.example_headers`` names."""
+    """Return the section headings that the paper's sentence in ``rrs.example_headers`` names, in order."""
     words = quotations("rrs.example_headers")[0][1].replace("- ", "")  # mends words broken at line ends
     return [name.strip() for name in re.findall(r"“([^\"]+)\"", words)]
 
@@ -110,10 +116,11 @@ def read_headings() -> list[str]:
 def measure_lengths(records: Sequence[ReportPair]) -> pd.DataFrame:
     """Return lengths and vocabularies of findings and impressions, as in Figure 1 of the paper.
 
-    Words are lower-cased runs of letters and digits. One row per group, with columns ``reports`` (their
-    number), ``findings, words`` and ``impression, words`` (mean words per report), and ``findings,
-    vocabulary`` and ``impression, vocabulary`` (distinct words). A vocabulary grows with the number of
-    reports, so each is counted over as many reports as the smallest group has.
+    Words are lower-cased runs of letters and digits. The returned table has one row per group, with columns
+    ``reports`` (their number), ``findings, words`` and ``impression, words`` (mean number of words per
+    report), and ``findings, vocabulary`` and ``impression, vocabulary`` (number of distinct words). A
+    vocabulary grows with the number of reports, so each is counted in the group's first reports, as many as
+    the smallest group has.
     """
     groups = summarization.group_records(records)
     smallest = min(map(len, groups.values()))
@@ -132,7 +139,8 @@ def measure_lengths(records: Sequence[ReportPair]) -> pd.DataFrame:
 
 
 def rebuild_figure_1(run: PageRun) -> None:
-    """Rebuild Figure 1 from the run's reports: show a table and both panels, and check the prose on it."""
+    """Rebuild Figure 1 from the run's reports: show a table and both panels, and check the paper's sentences
+    on the figure."""
     sizes = measure_lengths(summarization.name_groups(run.load("anatomy_summaries")))
     display(tables.show(sizes, "Mean words and vocabulary by pair", formats="{:,.0f}"))
     _, axes = plots.panels(1, 2, height=4.2, sharey=True)

@@ -28,10 +28,10 @@ Graphs = list[list[Graph]]
 
 
 def list_triplets(graph: Graph, ends: str = "outgoing") -> list[tuple[str, str, int]]:
-    """Return (entity, label, has a relation: 1 or 0) of each entity of a graph, in order.
+    """Return (words, label, flag) of each entity of a graph, in order; the flag is 1 if it has a relation.
 
-    With ``ends="outgoing"``, an entity has a relation if one starts at it; with ``"either"``, also if one
-    ends at it.
+    With ``ends="outgoing"``, an entity has a relation if one starts at it; with ``ends="either"``, also if
+    one ends at it. Otherwise, the flag is 0.
     """
     related = {key for key, entity in graph.items() if entity.relations}
     if ends == "either":
@@ -93,7 +93,7 @@ class Example:
 
     @classmethod
     def read(cls) -> Example:
-        """Return the example, read from the paper's sentences in ``rrs.example_a2_graph``."""
+        """Read the example from the paper's sentences in ``rrs.example_a2_graph``."""
         nodes, edges, _ = (words.replace("- ", "") for _, words in quotations("rrs.example_a2_graph"))
         inside = nodes[nodes.index("{") + 1 : nodes.rindex("}")]
         pairs = (pair.split(",") for pair in re.findall(r"\(([^()]*)\)", edges))
@@ -106,22 +106,22 @@ class Example:
 
     @property
     def absent(self) -> list[str]:
-        """The entities with the label "definitely absent"."""
+        """The entities with the label ``obs-da``, "definitely absent"."""
         return [name for name in self.nodes if self.labels[name] == "obs-da"]
 
-    def graph(self) -> Graph:
-        """Return the example's graph; all edges have one type, since the paper does not print types."""
+    def build_graph(self) -> Graph:
+        """Return the example's graph; all edges have the same type, since the paper prints no types."""
         position = {name: index for index, name in enumerate(self.nodes)}
         return radgraph.build_graph(
             [(name, self.labels[name]) for name in self.nodes],
             [(position[first], "relation", position[second]) for first, second in self.edges],
         )
 
-    def single_edits(self) -> list[tuple[str, Graph]]:
-        """Return (kind of change, graph) of every graph that differs from the example by a single change.
+    def make_single_edits(self) -> list[tuple[str, Graph]]:
+        """Return (kind of change, graph) for every graph that differs from the example by a single change.
 
-        A word is missing or replaced; a label is replaced by another label of the example; or an edge is
-        missing, reversed, added, or leads from its start to another word.
+        A change leaves out or replaces an entity, replaces a label by another one of the example, or leaves
+        out, reverses or adds an edge, or leads it from its start to another entity.
         """
         kinds, edits = sorted(set(self.labels.values())), []
         for name in self.nodes:
@@ -147,19 +147,19 @@ class Example:
         for edge in permutations(self.nodes, 2):
             if edge not in self.edges:
                 edits.append(("an edge is added", replace(self, edges=[*self.edges, edge])))
-        return [(kind, example.graph()) for kind, example in edits]
+        return [(kind, example.build_graph()) for kind, example in edits]
 
-    def fits(self, printed_triplets: pd.DataFrame) -> dict[str, int]:
-        """Return for each rule on the ends of an edge how many printed triplets it reproduces.
+    def count_fits(self, printed_triplets: pd.DataFrame) -> dict[str, int]:
+        """Return, for each rule on which ends of an edge count, how many printed triplets it reproduces.
 
-        A triplet is reproduced if its third element, whether the entity has a relation, is as printed.
-        ``printed_triplets``: with columns ``entity`` and ``value``, the third element.
+        A triplet is reproduced if its third element, whether the entity has a relation (1 or 0), is as
+        printed. ``printed_triplets``: table with columns ``entity`` and ``value``, the third element.
         """
         reversed_example = replace(self, edges=[(second, first) for first, second in self.edges])
         rules = {
-            "the start": list_triplets(self.graph()),
-            "the end": list_triplets(reversed_example.graph()),
-            "either end": list_triplets(self.graph(), "either"),
+            "the start": list_triplets(self.build_graph()),
+            "the end": list_triplets(reversed_example.build_graph()),
+            "either end": list_triplets(self.build_graph(), "either"),
         }
         wanted = dict(zip(printed_triplets["entity"], printed_triplets["value"], strict=True))
         return {rule: sum(flag == wanted[name] for name, _, flag in rows) for rule, rows in rules.items()}
@@ -168,8 +168,8 @@ class Example:
 def score_by_level(reference: Graph, candidates: Iterable[tuple[str, Graph]]) -> pd.DataFrame:
     """Return F1-RadGraph (0 to 100) of each candidate at each level.
 
-    ``candidates``: (name, graph) of each. One row per candidate, with its name as the index ``change``, and
-    one column per level.
+    ``candidates``: (name, graph) of each. The returned table has one row per candidate, with its name as the
+    index ``change``, and one column per level.
     """
     rows = [
         {"change": name} | {level: 100 * compare(reference, graph, level).f1 for level in get_args(Level)}
@@ -195,8 +195,9 @@ def measure_quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Gene
     Returns
     -------
     DataFrame
-        One row per part of the graphs, by its title, with columns ``gold`` (the number in the test reports)
-        and ``precision``, ``recall`` and ``F1`` (estimates with 95% intervals, 0 to 1).
+        One row per part of the graphs (``entities``, ``relations``, ``relations with typed ends``), with
+        columns ``gold`` (the number in the test reports) and ``precision``, ``recall`` and ``F1`` (estimates
+        with 95% intervals, 0 to 1).
     """
     rows = {}
     for part, name in _TITLES.items():
@@ -210,9 +211,9 @@ def measure_quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Gene
 
 
 def read_graphs(pairs: Sequence[ErrorPair], extractor: Extractor) -> tuple[Graphs, Graphs]:
-    """Return the gold graphs of pairs of generated reports, and the graphs that an extractor finds.
+    """Return (gold graphs, graphs that an extractor finds) of pairs of generated reports.
 
-    Each is a list of two lists, the graphs of the references and those of the candidates.
+    Both are lists of two lists: the graphs of the references, then those of the candidates.
     """
     gold, extracted = Graphs(), Graphs()
     for side in ("reference", "candidate"):
@@ -224,10 +225,10 @@ def read_graphs(pairs: Sequence[ErrorPair], extractor: Extractor) -> tuple[Graph
 
 
 def score_conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.DataFrame:
-    """Return F1-RadGraph (0 to 1) of each pair by every combination of level and rule on capitals.
+    """Return F1-RadGraph (0 to 1) of each pair, by every combination of level and rule on capitals.
 
-    One row per pair; the columns have the levels ``level`` and ``case``. If both graphs are empty, the score
-    is 0, as in the released code.
+    The returned table has one row per pair and one column per convention, with the column levels ``level``
+    and ``case``. If both graphs are empty, the score is 0, as in the released code.
     """
     names = list(product(get_args(Level), get_args(Case)))
     pairs = list(zip(references, candidates, strict=True))
@@ -238,9 +239,10 @@ def score_conventions(references: Sequence[Graph], candidates: Sequence[Graph]) 
 def compare_conventions(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
     """Return how the scores by each convention differ from those by the convention ``base``.
 
-    ``scores``: what :func:`score_conventions` returned. One row per convention, with columns ``mean`` (of its
-    scores), ``changed`` (share of the pairs with another score than by ``base``), ``largest`` (absolute
-    change) and ``tau`` (Kendall's τ_b with the scores by ``base``).
+    ``scores``: the table that :func:`score_conventions` returned. ``base``: (level, rule on capitals). The
+    returned table has one row per convention, with columns ``mean`` (mean score), ``changed`` (share of the
+    pairs, 0 to 1, whose score differs from that by ``base``), ``largest`` (largest absolute difference) and
+    ``tau`` (Kendall's τ_b with the scores by ``base``).
     """
     gaps = scores.sub(scores[base], axis=0).abs()
     columns = {"mean": scores.mean(), "changed": (gaps > 1e-12).mean(), "largest": gaps.max()}
@@ -248,13 +250,13 @@ def compare_conventions(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataF
 
 
 def compare_with_printed(rows: pd.DataFrame, graph: Graph) -> pd.DataFrame:
-    """Return printed triplets next to those of a graph.
+    """Return a table with printed triplets and those of a graph side by side.
 
     Parameters
     ----------
     rows : printed triplets, with columns ``entity``, ``label`` and ``printed`` ("1" if the entity has a
         relation, else "0").
-    graph : the graph in which each entity is looked up by its words, without regard to case.
+    graph : the graph; entities are looked up by their words, without regard to case.
 
     Returns
     -------

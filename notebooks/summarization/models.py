@@ -1,4 +1,4 @@
-"""Compare summarizers by training set and test pair, and count perfect observation scores of different texts.
+"""Compare summarizers by training set and test pair; count perfect observation scores of unlike summaries.
 
 Tables of scores are those of :mod:`notebooks.summarization.comparison`.
 """
@@ -27,21 +27,21 @@ _OTHER_WORDS = 0.2
 
 
 def find_paper_systems(systems: Iterable[str]) -> list[str]:
-    """Return the names of the systems that are the paper's or, if there are none, all names."""
+    """Return the names of those systems that the paper tests or, if there are none, all names."""
     names = list(systems)
     return [name for name in names if name.startswith(_PAPERS)] or names
 
 
 def find_basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis:
-    """Return the evidence and substitutes that results of some systems are based on.
+    """Return on which evidence results of some systems rest, and which substitutes they use.
 
-    The results are our experiment unless all these systems, and the graph model if it is used, are the
+    The evidence is our experiment unless all these systems, and the graph model if it is used, are the
     paper's.
 
     Parameters
     ----------
     run : the page's run.
-    shown : names of the systems; by default, those of :func:`find_paper_systems`.
+    shown : names of the systems; if empty, those of :func:`find_paper_systems`.
     graphs : whether the results also use a graph model.
     """
     systems = summarization.settings(run.profile).systems
@@ -59,9 +59,10 @@ def find_basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False)
 
 
 def select_rows(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:
-    """Return the rows of one system, trained on ``train_set`` or, if it is empty, on the pair of each test.
+    """Return the scores of a system that was trained on one training set.
 
-    Rows of systems that are not trained are always included.
+    If ``train_set`` is empty, return the scores on each pair after training on the same pair. If the system
+    is not trained, return all its scores.
     """
     rows = scores[scores["system"] == system]
     if train_set:
@@ -70,9 +71,10 @@ def select_rows(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd
 
 
 def arrange_means(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the mean of a metric for each training set (rows) and test pair (columns).
+    """Return the mean score by a metric for each training set (rows) and each test pair (columns).
 
-    The training set ALL is the last row; pairs without a training set are the last columns.
+    The training set ALL is the last row; pairs without a training set are the last columns. A mean is NaN if
+    ``scores`` has no such rows.
     """
     means = scores.pivot_table(index="train_set", columns="group", values=metric, aggfunc="mean")
     return means.reindex(index=[*TRAINED, ALL], columns=[*TRAINED, *UNSEEN])
@@ -92,9 +94,9 @@ def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
 
 
 def tabulate_means(run: PageRun, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the mean of a metric for each system (rows), trained and tested on each pair (columns).
+    """Return the mean score by a metric for each system (rows), trained and tested on each pair (columns).
 
-    The last column, ``all tests``, has the mean over all of these tests, with its 95% interval, as text.
+    The last column, ``all tests``, has the mean over all of these tests with its 95% interval, as a string.
     """
     tested = scores[scores["group"].isin(TRAINED)]
     rows = {}
@@ -107,13 +109,18 @@ def tabulate_means(run: PageRun, scores: pd.DataFrame, metric: str) -> pd.DataFr
 
 
 def format_counts(rows: pd.DataFrame) -> str:
-    """Return the number of test reports of each pair as text: "31 of each pair" or "31 to 40 of …"."""
+    """Return the number of test reports of each pair as a string: "31 of each pair", or the lowest and the
+    highest number, "31 to 40 of each pair".
+
+    ``rows``: scores with the columns ``group`` (the pair) and ``case``.
+    """
     counts = sorted(set(rows.groupby("group")["case"].nunique()))
     return f"{' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} of each pair"
 
 
 def name_tests(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
-    """Return a description of the tests of systems: "test reports", the metric, and untrained systems.
+    """Return a string for display: "test reports", the metric, and the names of the systems that learn
+    nothing.
 
     ``rows``: each system's scores, by its name.
     """
@@ -125,11 +132,12 @@ def name_tests(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
 def check_best_everywhere(
     run: PageRun, rows: Mapping[str, pd.DataFrame], first: str, metric: str, name: str, claim: str
 ) -> Check:
-    """Return a check that one system is better than all rivals on each group of tests.
+    """Return a check that one system is better than all rivals in each group of test reports.
 
-    The check holds if its lead over every rival is significant in every group; this needs no correction,
-    since all leads must be significant. It fails if a rival's lead over it is significant in some group;
-    these intervals are corrected for the number of groups and rivals. Otherwise, it is inconclusive.
+    The check holds if the system's lead over every rival is significant in every group; this needs no
+    correction, since all leads must be significant. It fails if a rival's lead over the system is significant
+    in some group; these intervals are corrected for the number of groups and rivals. Otherwise, it is
+    inconclusive.
 
     Parameters
     ----------
@@ -162,12 +170,20 @@ def check_best_everywhere(
 
 
 def count_blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return how many summaries use other words than the reference (ROUGE-L below 0.2), and how many of these
-    have a perfect observation score.
+    """Count the summaries in other words than the reference, and those of them with a perfect score.
 
-    ``scores``: rows of one system, training set and seed. There is one row per report, since tests of the
-    counts assume that rows are independent. Returns one row per pair, with columns ``in other words`` and
-    ``perfect score``.
+    Words are other ones if ROUGE-L is below 0.2; a score is perfect if the observation score is 1.
+
+    Parameters
+    ----------
+    scores : rows of one system, training set and seed, so that there is one row per report: tests of the
+        counts assume that rows are independent.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair of modality and anatomy with such summaries, with columns ``in other words`` (number
+        of summaries) and ``perfect score`` (number of these with a perfect score).
     """
     observations = scores.loc[scores["rouge_l"] < _OTHER_WORDS].groupby("group")["observations"]
     perfect = observations.agg(lambda values: (values >= 1).sum())
@@ -195,7 +211,7 @@ def compare_with_chest(spots: pd.DataFrame) -> tuple[float, float, float]:
     chest = spots.index.str.contains("Chest")
     sides = [spots.loc[side, ["perfect score", "in other words"]].sum() for side in (~chest, chest)]
     if not all(side["in other words"] for side in sides):
-        raise ValueError("`spots` counts no summary of the chest, or none of another body part")
+        raise ValueError("`spots` counts no summary of the chest, or none of another part; pass both")
     counts = [[side["perfect score"], side["in other words"] - side["perfect score"]] for side in sides]
     outside, inside = (float(side["perfect score"] / side["in other words"]) for side in sides)
     return outside, inside, float(fisher_exact(counts).pvalue)

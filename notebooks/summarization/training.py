@@ -31,7 +31,8 @@ _MANY_GROUPS = 8
 
 
 def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) -> pd.DataFrame:
-    """Return the scores of systems that are trained and tested on pairs of modality and anatomy.
+    """Train systems on pairs of modality and anatomy, and return the scores of their summaries of test
+    reports.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
     Raises
     ------
     AbsentDataError
-        If a training set has no report because one of the role's data sets is missing.
+        If a training set has no report and one of the role's data sets is missing.
     DataError
         If a training set has no report although all of the role's data sets are there.
     """
@@ -69,7 +70,7 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
 def _raise_missing(run: Run, role: str, problem: str) -> NoReturn:
     """Raise :class:`AbsentDataError` if a data set of the role is missing, else :class:`DataError`.
 
-    ``problem``: what the data lack, for the message.
+    ``problem``: the beginning of the message, which says what the data lack.
     """
     source, where = run.source_of("data", role), f"role {role}"
     for dataset in datasets_of(run.whole_profile.roles[role]):
@@ -80,15 +81,16 @@ def _raise_missing(run: Run, role: str, problem: str) -> NoReturn:
 
 
 def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
-    """Return the scores of systems that are trained and tested on the whole corpus of the role ``summaries``.
+    """Train systems on the corpus of the role ``summaries``, and return the scores of their summaries of test
+    reports.
 
     The table is that of :func:`run_trainings` with one more column, ``seen``: whether the report's group was
-    in training.
+    in training. ``systems``: the systems by name.
 
     Raises
     ------
     AbsentDataError
-        If there is no test report because one of the role's data sets is missing.
+        If there is no test report and one of the role's data sets is missing.
     DataError
         If there is no test report although all of the role's data sets are there.
     """
@@ -104,10 +106,10 @@ def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
 
 
 def choose_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> set[str]:
-    """Return the groups to train on: all of them or, if there are at least :data:`_MANY_GROUPS`, three
-    quarters.
+    """Draw the groups of reports to train on, and return their names.
 
-    The other groups are held out for testing, like a new hospital.
+    They are all groups or, if there are at least eight (:data:`_MANY_GROUPS`), three quarters of them,
+    rounded up. The other groups are only tested, like a new hospital.
     """
     groups = sorted({record.group for record in records})
     if len(groups) < _MANY_GROUPS:
@@ -116,7 +118,7 @@ def choose_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> se
 
 
 class _TestReports:
-    """The test reports, which scores summaries of them by the job's metrics."""
+    """The test reports of a job, with a method that scores summaries of them by the job's metrics."""
 
     def __init__(self, run: Run, pairs: Sequence[ReportPair]) -> None:
         self.findings = [reveal(pair.findings) for pair in pairs]
@@ -125,11 +127,17 @@ class _TestReports:
         self._cases = pd.DataFrame({"case": [pair.id for pair in pairs], "group": self._groups})
         self._metrics, self._first_seed = list(run.all_metrics().values()), run.seed
 
-    def scores(self, summaries: Sequence[str], seed: int, system: str, train_set: str) -> pd.DataFrame:
-        """Return the scores of summaries of all test reports, one row per report.
+    def score(self, summaries: Sequence[str], seed: int, system: str, train_set: str) -> pd.DataFrame:
+        """Return the scores of one system's summaries of all test reports, one row per report.
 
-        Metrics that need a graph model are slow, so they score only the first seed, and only reports of the
-        pair on which the system was trained; their other scores are NaN.
+        Metrics that need a graph model are slow, so they score only the first seed and, of a system that was
+        trained on one pair, only the reports of this pair; their other scores are NaN.
+
+        Parameters
+        ----------
+        summaries : one summary for each test report, in order.
+        seed, system, train_set : values of these columns of the table; ``train_set`` is empty for a system
+            that is not trained.
         """
         table = self._cases.assign(seed=seed, system=system, train_set=train_set)
         own_rows = [row for row, group in enumerate(self._groups) if train_set in ("", ALL, group)]
@@ -151,19 +159,20 @@ def _train_and_score(
     *,
     whole: bool = False,
 ) -> pd.DataFrame:
-    """Return the scores of each system, trained on each pool with each seed, on the test ``pairs``.
+    """Train each system on each pool with each seed, and return the scores of its summaries of the test
+    reports.
 
-    Systems that do not learn are scored once. So are two baselines: the oracle, if there is a pool
-    :data:`~radeval_lib.jobs.summarization.ALL`, and the most frequent impression, if ``whole``.
+    Systems that do not learn are scored once, if there is a pool :data:`~radeval_lib.jobs.summarization.ALL`.
+    So are two baselines: the oracle and, if ``whole``, the most frequent impression.
 
     Parameters
     ----------
     run : the job's run.
     systems : the systems by name.
-    pools : for each training set, by its name, the reports ``train`` and ``dev``.
+    pools : by the name of the training set, its reports for ``train`` and for ``dev``.
     pairs : the test reports.
     sizes : the numbers of ``train`` and ``dev`` reports that are drawn for each seed; 0 takes all.
-    whole : whether so many reports are drawn from the whole pool or from each of its groups.
+    whole : if True, so many reports are drawn from the whole pool; if False, from each of its groups.
     """
     encoder, device, tests = None, run.profile.device, _TestReports(run, pairs)
     if any(system.needs_vectors for system in systems.values()):
@@ -182,11 +191,11 @@ def _train_and_score(
                 folder = run.checkpoint_folder(train_set, name, seed)
                 made = fit_model(system, train, dev, seed=seed, encoder=encoder, device=device, folder=folder)
                 learned_from = train_set if system.learns else ""
-                scores.append(tests.scores(made.summarize(tests.findings), seed, name, learned_from))
+                scores.append(tests.score(made.summarize(tests.findings), seed, name, learned_from))
     if whole:
         impressions = Counter(reveal(pair.impression) for pair in pools[ALL]["train"])
         commonest = [impressions.most_common(1)[0][0]] * len(pairs)
-        scores.append(tests.scores(commonest, run.seed, COMMONEST, ""))
+        scores.append(tests.score(commonest, run.seed, COMMONEST, ""))
     if ALL in pools:
-        scores.append(tests.scores(extract_oracle(tests.findings, tests.references), run.seed, ORACLE, ""))
+        scores.append(tests.score(extract_oracle(tests.findings, tests.references), run.seed, ORACLE, ""))
     return pd.concat(scores, ignore_index=True)

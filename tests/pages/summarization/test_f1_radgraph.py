@@ -16,13 +16,13 @@ from radeval_lib.metrics.radgraph import build_graph
 
 def test_the_printed_triplets_follow_by_one_rule_on_the_ends_of_an_edge() -> None:
     example, printed = Example.read(), f1_radgraph.printed("rrs.example_a2_graph")
-    assert example.fits(printed) == {"the start": 6, "the end": 2, "either end": 4}
+    assert example.count_fits(printed) == {"the start": 6, "the end": 2, "either end": 4}
     assert example.absent == ["overt", "edema"]
 
 
 def test_every_single_change_is_one() -> None:
     example = Example.read()
-    scores = score_by_level(example.graph(), example.single_edits())
+    scores = score_by_level(example.build_graph(), example.make_single_edits())
     levels = scores[["simple", "partial", "complete"]]
     assert levels.groupby("change").size().to_dict() == {
         "a word is missing": 6,
