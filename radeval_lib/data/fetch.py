@@ -179,7 +179,7 @@ def _download(manifest: Manifest, entry: DataFile, folder: Path) -> Path:
         return target
     except OSError as error:  # requests and the hub raise subclasses of it
         response = getattr(error, "response", None)
-        reason = type(error).__name__ if response is None else response.status_code
+        reason = repr(error) if response is None else response.status_code
         remedy = (
             f"Run `hf auth login`, accept the conditions on huggingface.co/datasets/{manifest.hub}, and run "
             "this command again."

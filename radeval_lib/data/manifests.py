@@ -311,7 +311,7 @@ def read_statements(root: Path) -> list[SendingStatement]:
         try:
             statements.append(SendingStatement(**yaml.safe_load(path.read_text(encoding="utf-8"))))
         except (yaml.YAMLError, TypeError, ValueError) as error:
-            problem = describe(error) if isinstance(error, ValidationError) else "not a mapping in YAML"
+            problem = describe(error) if isinstance(error, ValidationError) else f"not a mapping: {error}"
             remedy = "Write corpus, server, date and signed, and nothing else, each as `key: value`."
             raise StatementError(problem, f"{STATEMENTS}/{path.name}", remedy) from None
     return statements

@@ -137,7 +137,7 @@ def _select_for_role(records: list[Any], role: str, source: str, root: Path | No
     if is_recorded(source) or (root is not None and all((root / file.path).is_file() for file in files)):
         scales = sorted({record.scale for record in records if isinstance(record, RatedPair)})
         remedy = f"Name a scale after a slash: {', '.join(scales)}." if scales else "Name another data set."
-        raise RoleError(f"the source {source!r} has no records of its type", f"role {role!r}", remedy)
+        raise RoleError(f"the source {source!r} has no {kind.__name__} records", f"role {role!r}", remedy)
     raise make_absence_error(role, source, root)
 
 

@@ -183,7 +183,7 @@ def load_paper(paper: str) -> Paper:
     """
     where = paths.display_path(find_file(paper))
     if not find_file(paper).is_file():
-        raise LedgerError(f"unknown paper {paper!r}", where, "Name the folder of a paper.")
+        raise LedgerError(f"unknown paper {paper!r}", where, "Name its folder in papers/.")
     try:
         content = TypeAdapter(Paper).validate_python(own_yaml.read(find_file(paper)))
     except ValidationError as error:
