@@ -262,7 +262,13 @@ class Words:
         lacks: frozenset[str] = frozenset(),
     ) -> tuple[Frame, ...]:
         """Return the frames below ``kind`` and ``variant`` in ``grammar.yml`` that have all slots in
-        ``needs`` and none in ``lacks``; raises KeyError if the file has no such kind or variant."""
+        ``needs`` and none in ``lacks``; empty if there are none.
+
+        Raises
+        ------
+        KeyError
+            If the file has no such kind or variant.
+        """
         key = (kind, variant, needs, lacks)
         if key not in self._filtered:
             frames = (compile_frame(template) for template in self._raw[kind][variant])

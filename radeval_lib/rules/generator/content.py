@@ -289,8 +289,12 @@ def _draw_denials(rng: Random, card: Menu, blocked: set[str], style: Style) -> l
 
 
 def _draw_normals(rng: Random, card: Menu, present: set[str], prior: bool) -> list[NormalEntry]:
-    """Return normal statements that no concept of ``present`` contradicts, and that hardly repeat each
-    other."""
+    """Return drawn normal statements that contradict no concept in ``present``.
+
+    The findings that two returned statements both exclude are at most half of those that one of them
+    excludes, the one that excludes fewer. Statements that need an earlier study are left out unless ``prior``
+    is True.
+    """
     chosen: list[NormalEntry] = []
     first = int(rng.random() * len(card.normals)) if card.normals else 0
     for entry in card.normals[first:] + card.normals[:first]:

@@ -25,8 +25,16 @@ SIZE_RATIO = 1.5
 
 @dataclass(frozen=True, slots=True)
 class GoldError:
-    """An error of a candidate: its category, its significance, the finding's key, and what each report
-    says (a place, a degree, a change, "present"; empty for nothing)."""
+    """An error of a candidate.
+
+    Attributes
+    ----------
+    category : a letter from a to f (:data:`~radeval_lib.categories.CATEGORIES`).
+    significant : whether the error is clinically significant.
+    concept : the key of the finding that it is about.
+    reference_says, candidate_says : the place, degree or change of the finding in each report; "present" for
+        a finding that only one report states; empty for a report that says nothing of it.
+    """
 
     category: str
     significant: bool
@@ -48,8 +56,10 @@ class ReportDifference:
     agreed_negatives: tuple[str, ...]
 
     def count(self, significant: bool | None = None) -> dict[str, int]:
-        """Return the number of errors by category: of significant errors, of insignificant ones, or for
-        None of all."""
+        """Return the number of errors in each category, by the letters a to f.
+
+        ``significant`` selects significant (True), insignificant (False) or all (None) errors.
+        """
         counts = dict.fromkeys(CATEGORIES, 0)
         for error in self.errors:
             if significant is None or error.significant == significant:
@@ -61,8 +71,10 @@ Stated = dict[str, tuple[int, PlannedFinding]]
 
 
 def index_findings(plan: Plan) -> Stated:
-    """Return the uid and content of each finding of a plan, by its concept; a negated normal statement
-    counts as a finding ``not <key>``."""
+    """Return a dictionary from the concept of each finding of a plan to (uid of its statement, finding).
+
+    A negated normal statement counts as a finding with the concept ``not <key>``.
+    """
     findings: Stated = {}
     for statement in plan:
         content = statement.content

@@ -293,8 +293,8 @@ def _regrade(
 def change_finding(
     rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding, category: str, significant: bool
 ) -> PlannedFinding | None:
-    """Return a finding with an error of a category from c to f, significant or not; None if it allows
-    none."""
+    """Return a finding with an error of a category from c to f that is significant or not, as
+    ``significant`` says; None if the finding allows no such error."""
     concept = lexicon.concepts[finding.concept]
     if category == "f":  # The comparison is omitted.
         matters = concept.major and finding.change != "unchanged"
@@ -316,8 +316,15 @@ def change_finding(
 
 
 def remove_statement(plan: Plan, uid: int) -> Plan:
-    """Return a plan without the statement with this uid; if that opened a sentence, the statement joined
-    to it opens one."""
+    """Return a plan without the statement with this uid.
+
+    If that statement opened a sentence, the statement that was joined to it now opens one.
+
+    Raises
+    ------
+    ValueError
+        If the plan has no such statement.
+    """
     at = [statement.uid for statement in plan].index(uid)
     rest = plan[at + 1 :]
     if rest and rest[0].joined and not plan[at].joined:
@@ -361,7 +368,7 @@ def add_finding(lexicon: Lexicon, plan: Plan, finding: PlannedFinding, wording: 
 
 
 def _get_system(lexicon: Lexicon, content: Meaning) -> tuple[str, str] | None:
-    """Return the region and the organ system of a statement, those of the first concept of a denial; None
+    """Return the region and the organ system of a statement; for a denial, those of its first concept; None
     for a remark."""
     if isinstance(content, Remark):
         return None

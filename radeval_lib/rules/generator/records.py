@@ -194,16 +194,24 @@ class SyntheticReport:
 
 
 def index_graph(text: AnnotatedText) -> tuple[list[tuple[int, int, str]], list[tuple[int, int, str]]]:
-    """Return the RadGraph entities of a text as (first token, token after the last, label), and the
-    relations as (position of the source entity, position of the target entity, type), all from 0."""
+    """Return the RadGraph entities and relations of a text by index.
+
+    Returns
+    -------
+    entities : for each entity, the index of its first token, of the token after its last one, and its label.
+    relations : for each relation, the index, in ``entities``, of its source and of its target, and its type.
+        All indices count from 0.
+    """
     entities = [(unit.start_ix, unit.end_ix + 1, unit.label) for unit in text.radgraph]
     links = [(head, link) for head, unit in enumerate(text.radgraph) for link in unit.relations]
     return entities, [(head, int(tail) - 1, kind) for head, (kind, tail) in links]
 
 
 def index_tokens(text: str) -> tuple[tuple[str, ...], list[int]]:
-    """Return the tokens of a text and, for each character up to the end of the last token, the index of
-    its token or, between tokens, of the next one."""
+    """Return the tokens of a text, and a list with the index of a token for each character.
+
+    A character between tokens has the index of the next token. The list ends with the last token's end.
+    """
     tokens, token_at, position = tokenize(text), [], 0
     for number, token in enumerate(tokens):
         end = text.index(token, position) + len(token)
@@ -213,8 +221,8 @@ def index_tokens(text: str) -> tuple[tuple[str, ...], list[int]]:
 
 
 def tokenize_sentences(text: AnnotatedText) -> Iterator[tuple[list[str], list[tuple[int, int, str]]]]:
-    """Yield the tokens of each sentence, and its RaTE entities as (first token, last token, type), by
-    indices in the sentence."""
+    """Yield, for each sentence, its tokens and its RaTE entities as (index of the first token, index of the
+    last token, type); indices count from 0 in the sentence."""
     for sentence in text.sentences:
         begin, end = sentence.start, sentence.end
         tokens, places = index_tokens(text.text[begin:end])

@@ -20,8 +20,12 @@ _GOOD_POSITION = "good_position"  # a place of devices that does not say where t
 
 
 def find_relation(item: Item, other: Item) -> str | None:
-    """Return the closest relation of two findings: :data:`SAME`, :data:`MEANT`, :data:`KIND` or :data:`KIN`;
-    None if they are not related."""
+    """Return the closest relation of two findings; None if they are not related.
+
+    :data:`SAME`: the same observation, or one name that was read as observations of two regions.
+    :data:`MEANT`: both are the same diagnosis or signs of it. :data:`KIND`: one name is finer than the other.
+    :data:`KIN`: near relatives in ``families`` of ``reading.yml``.
+    """
     if item.observation == other.observation or _are_namesakes(item, other):
         return SAME
     keys, other_keys = item.means | {item.observation}, other.means | {other.observation}
@@ -54,8 +58,8 @@ def sides_conflict(item: Item, other: Item) -> bool:
 
 
 def are_places_near(first: Item, other: Item) -> bool | None:
-    """Return whether the places of two findings overlap or are next to each other; None if a finding has
-    none.
+    """Return whether a place of one finding is a place of the other or next to one; None if a finding has
+    no place.
 
     A place that is a malposition of a device is not near any correct position.
     """

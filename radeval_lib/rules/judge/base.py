@@ -38,7 +38,8 @@ class Judge(Protocol):
 
 
 def store_answers(answers: list[str], keep: Keep | None) -> list[str]:
-    """Return the answers unchanged, after passing them to ``keep``, if there is one, by their positions."""
+    """Return the answers unchanged, after ``keep``, if there is one, was called with a dictionary from
+    position to answer."""
     if keep is not None:
         keep(dict(enumerate(answers)))
     return answers

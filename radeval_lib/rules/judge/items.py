@@ -72,8 +72,8 @@ class Content:
     normal: dict[str, Span] = field(default_factory=dict)
 
     def rules_out(self, observation: str) -> Span | None:
-        """Return the characters with which the report denies the observation or calls its structure
-        normal; None if it does neither."""
+        """Return the (start, end) of the words that deny the observation or call its structure normal; None
+        if the report does neither."""
         normals = load_lexicon().normals
         excluding = (
             span

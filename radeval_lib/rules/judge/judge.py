@@ -83,8 +83,8 @@ class Judgement:
     slight: float
 
     def count(self, significant: bool) -> tuple[int, ...]:
-        """Return the number of errors in each of the categories (a) to (f), of the significant errors or
-        of the insignificant ones."""
+        """Return six numbers: the errors in each category from (a) to (f), either significant ones (True)
+        or insignificant ones (False)."""
         by_category = [error.category for error in self.errors if error.significant == significant]
         return tuple(by_category.count(letter) for letter in LETTERS)
 
@@ -380,8 +380,8 @@ class _Weigher:
         return errors
 
     def slight_difference(self, link: Link) -> float:
-        """Return the weight of the differences outside the six categories: a related name, and another
-        certainty."""
+        """Return the weight of the differences of a linked pair that belong to none of the six categories: a
+        finer or related name, and another certainty; 0 without such a difference."""
         reference, candidate = link.reference, link.candidate
         weight = max(self._weight(reference), self._weight(candidate))
         name_share = get_factor(_UNLIKE[link.relation]) if link.relation in _UNLIKE else 0.0
@@ -420,8 +420,8 @@ def _is_size_error_significant(item: Item, other: Item) -> bool | None:
 
 
 def _has_distance_error(item: Item, other: Item) -> bool:
-    """Return whether exactly one of two tips is at a safe distance, and they are at least :data:`NEARBY` mm
-    apart; False if a distance is missing."""
+    """Return whether exactly one of two tips is at a safe distance (:data:`SAFE`), and the distances differ
+    by :data:`NEARBY` mm or more; False if a distance is missing."""
     if item.distance_mm is None or other.distance_mm is None:
         return False
     distances = item.distance_mm, other.distance_mm

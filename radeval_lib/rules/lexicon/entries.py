@@ -327,8 +327,14 @@ class Name:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """A finding as a predicate, such as "the heart is enlarged": the subjects and adjectives by side,
-    whether the subject is a plural, and the only ``place`` for which it is used, None for any."""
+    """A finding as a predicate, such as "the heart is enlarged".
+
+    Attributes
+    ----------
+    place : the key of the only place for which the predicate is used; None for any place.
+    subjects, adjectives : by side, left or right, or None for a word without a side, the phrase.
+    plural : whether the subject is a plural.
+    """
 
     place: str | None
     subjects: Mapping[str | None, Phrase]
@@ -557,6 +563,12 @@ class Lexicon:
         return concept.scope.admits(exam) and (not concept.places or bool(self.places_of(concept, exam)))
 
     def conflicts(self, concept: str) -> frozenset[str]:
-        """Return the keys of the findings whose denial contradicts the finding ``concept``, with its own key;
-        KeyError for an unknown key."""
+        """Return the keys of the findings whose denial contradicts the finding with the key ``concept``; its
+        own key is one of them.
+
+        Raises
+        ------
+        KeyError
+            If the lexicon has no such finding.
+        """
         return self.concepts[concept].clash | {concept}

@@ -95,7 +95,7 @@ def _compile_name(markup: str, number: str) -> Name:
 
 
 def _compile_denial(markup: str, number: str) -> tuple[Phrase, bool]:
-    """Return the wording in which a finding is denied, from its markup, and whether it is a plural."""
+    """Return the phrase in which a finding is denied, from its markup, and whether the phrase is a plural."""
     plural_form = markup[-1] == "+" or (number == "plural" and markup[-1] != "-")
     return parse_name(markup.rstrip("+-").replace(" | ", " ")), plural_form
 

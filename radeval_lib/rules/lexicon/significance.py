@@ -44,7 +44,7 @@ class Context:
             raise RadevalError(f"age is {self.age!r}", "context", remedy)
         if not isinstance(self.indication, str):
             problem = f"indication has type {type(self.indication).__name__}, expected str"
-            raise RadevalError(problem, "context", "Give a text, or '' if it is unknown.")
+            raise RadevalError(problem, "context", "Give a string, '' if it is unknown.")
 
     def applies(self, rule: Mapping[str, Any]) -> bool:
         """Return whether the age or indication of this patient meets the condition of a rule of
@@ -76,8 +76,13 @@ def _load_table() -> Mapping[str, Any]:
 
 
 def get_factor(name: str) -> float:
-    """Return the share of its finding's weight that an error of this kind has; KeyError for an unknown
-    kind."""
+    """Return the factor by which the weight of a finding is multiplied for an error of this kind.
+
+    Raises
+    ------
+    KeyError
+        If the kind is not one of ``factors`` in ``significance.yml``.
+    """
     return float(_load_table()["factors"][name])
 
 

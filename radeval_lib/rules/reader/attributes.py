@@ -552,7 +552,8 @@ def _share_change(
 def _change_may_describe_others(
     sentence: MarkedSentence, change: PhraseMatch[str], owner: Mention, mentions: list[Mention]
 ) -> bool:
-    """Return whether a change behind two findings may describe both, although it was attached to one only."""
+    """Return whether a change behind its finding, ``owner``, may also describe the finding before that, which
+    does not have it: "and", "with" or "/" joins the two without a verb or comma between them."""
     earlier = [each for each in mentions if each.first < owner.first and each.presence != "absent"]
     if change.first < owner.end or not earlier or earlier[-1].change == change.value:
         return False

@@ -126,7 +126,7 @@ def _match_larger_on(words: Sequence[Token], at: int) -> int:
 
 def _match_side_by_side(words: Sequence[Token], at: int) -> int:
     """Return the index behind a comparison such as "right more than left" or "left > right" that begins
-    at ``at``, or 0."""
+    at ``at``; 0 if there is none."""
     end = match_comparative(words, skip(words, at + 1, _BEFORE_COMPARATIVE))
     end = skip(words, end, frozenset(["than", "on", "the", "to", "side"])) if end else 0
     is_other_side = 0 < end < len(words) and words[end].word in _SIDES and words[end].word != words[at].word
@@ -134,8 +134,8 @@ def _match_side_by_side(words: Sequence[Token], at: int) -> int:
 
 
 def _match_larger_side(words: Sequence[Token], at: int) -> int:
-    """Return the index behind a comparison such as "the right is larger" or "left side being greater"
-    whose side is at ``at``, or 0."""
+    """Return the index behind a comparison such as "right is larger" or "left side being greater" that
+    begins with the side at ``at``; 0 if there is none."""
     end = skip(words, at + 1, _BEING)
     if end == at + 1 or not (end := match_comparative(words, end)):
         return 0

@@ -194,8 +194,8 @@ def _drop_parts_of_names(sentence: MarkedSentence, mentions: list[Mention]) -> l
 
 
 def _belongs_to_next(sentence: MarkedSentence, mention: Mention, after: Mention) -> bool:
-    """Return whether a mention is part of the next one, as in "calcified small granuloma" and "lines and
-    tubes: ETT", which are one finding each."""
+    """Return whether a mention and the next one, ``after``, are one finding: "calcified small granuloma",
+    "lines and tubes: ETT", "fracture of a sternotomy wire"."""
     between = sentence.between(mention.end, after.first)
     is_adjective = mention.end == mention.first + 1 and sentence.words[mention.first].word in ADJECTIVES
     if is_adjective and after.first - mention.end <= 5 and not SEPARATORS.keys() & between:

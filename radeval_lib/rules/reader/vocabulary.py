@@ -120,7 +120,8 @@ class Vocabulary:
     limits: Phrases[tuple[float, str]]
 
     def takes_side(self, observation: str) -> bool:
-        """Return whether the observation can have a side, as all in a lung can."""
+        """Return whether the observation can have a side: it is in ``paired``, or one of its places is a lung
+        or a part of one."""
         return observation in self.paired or bool(_OF_LUNGS & self.places.get(observation, frozenset()))
 
 
@@ -350,7 +351,8 @@ def _list_values(part: Any) -> Iterator[str]:
 
 
 def _list_kind_pairs(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
-    """Return all pairs (coarser, finer) of observations, also those through observations between them."""
+    """Return all pairs (coarser, finer) of observations: those listed in ``raw``, a dictionary from an
+    observation to finer ones, and those that follow by transitivity."""
     pairs = {(coarse, fine) for coarse, finer in raw.items() for fine in finer}
     while new_pairs := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
         pairs |= new_pairs
@@ -490,8 +492,10 @@ def expand_region(region: str) -> tuple[str, ...]:
 
 
 def find_neighbours(regions: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    """Return, for each vertebra and rib, its neighbours and the names of the regions that include it;
-    ``regions`` are given by name as for :func:`expand_region`."""
+    """Return a dictionary from each vertebra and rib to its neighbours and the regions that include it.
+
+    ``regions`` maps names of regions to their ends, written as for :func:`expand_region`.
+    """
     table: dict[str, set[str]] = {key: set() for key in (*SPINE, *RIBS)}
     for row in (SPINE, RIBS):
         for first, other in pairwise(row):
@@ -504,7 +508,7 @@ def find_neighbours(regions: Mapping[str, str]) -> dict[str, frozenset[str]]:
 
 
 def add_numbered(places: frozenset[str]) -> frozenset[str]:
-    """Return the places, with all vertebrae added if the spine or a part of it is among them, and all
-    ribs if the ribs are."""
+    """Return a set of places, extended by all vertebrae if it has the spine or a part of the spine, and by
+    all ribs if it has the ribs."""
     spine = {"spine", "thoracic_spine", "lumbar_spine", "cervical_spine"} & places
     return places | {*(RIBS if "ribs" in places else ()), *(SPINE if spine else ())}

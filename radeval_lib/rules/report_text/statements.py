@@ -385,8 +385,8 @@ def _find_item_numbers(text: str) -> list[tuple[int, int]]:
 
 
 def _dashes_separate_items(text: str, dashes: list[re.Match[str]]) -> bool:
-    """Return whether most dashes separate items of a list, and not names from answers, as in "Lungs - Clear.
-    Heart - Normal."."""
+    """Return whether most dashes separate items of a list ("Clear - No effusion"); other dashes separate
+    names from answers ("Lungs - Clear. Heart - Normal.")."""
     item_count = answer_count = 0
     for earlier, dash in pairwise(dashes):
         between = text[earlier.end() : dash.start()]
@@ -465,8 +465,8 @@ def _ends_statement(text: str, line: Span, following: Span, shape: _LineShape) -
 
 
 def _has_room(text: str, line: Span, following: Span, width: int) -> bool:
-    """Return whether the first word of the next line would have fitted into ``width``: then the line was not
-    wrapped."""
+    """Return whether the first word of the next line would have fitted on the line, so that the line was not
+    wrapped at ``width`` characters."""
     word = text[slice(*following)].split(maxsplit=1)[0]
     return len(text[slice(*line)].rstrip()) + 1 + len(word) <= width
 
