@@ -121,7 +121,8 @@ class Card:
             f"With the mean of two radiologists it reaches {own_row['others']:.2f}, the third radiologist "
             f"{person['others']:.2f}.",
             _TUNING_SENTENCES[self.data["metric"]["tuned_on_radpref"]],
-            f"Metrics by rules may look too good: they changed during {times_scored} scorings of RadPref.",
+            "Metrics by rules may look too good: "
+            f"RadPref was scored {times_scored} times while they changed.",
         ]
 
     def _rival_sentences(self) -> list[str]:
