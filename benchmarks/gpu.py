@@ -107,7 +107,7 @@ def compare_cells(profile: str) -> list[dict[str, Any]]:
                 spent[name, cell.notebook] = pool.submit(after_others, cell, name)
         for cell in planned:
             seconds = {name: spent[name, cell.notebook].result() for name in folders}
-            left = [jobs.folder(folder, cell) for folder in folders.values()]
+            left = [jobs.job_folder(folder, cell) for folder in folders.values()]
             row = {"cell": f"{cell.notebook}/{cell.slug}", **seconds, "tables": differences(*left)}
             rows.append(row)
             print(json.dumps(row), flush=True)

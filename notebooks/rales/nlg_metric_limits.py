@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from radeval_lib import plots
 from radeval_lib.jobs.impression_versions import ERROR, FAIR
-from radeval_lib.stats.inference import preferences
+from radeval_lib.stats.inference import preference_shares
 
 
 def measure_fairness(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
@@ -24,15 +24,15 @@ def measure_fairness(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     -------
     DataFrame
         Index ``phenomenon`` (how the acceptable candidate differs from the reference) and ``metric``; columns
-        of :func:`radeval_lib.stats.inference.preferences`. If ``value`` is below one half, the metric more
-        often prefers the candidate with the error.
+        of :func:`radeval_lib.stats.inference.preference_shares`. If ``value`` is below one half, the metric
+        more often prefers the candidate with the error.
     """
     wrong = scored[scored["phenomenon"] == ERROR].set_index("report")[metrics]
     shares = {}
     for phenomenon in FAIR:
         better = scored[scored["phenomenon"] == phenomenon].set_index("report")[metrics]
         if len(better):
-            shares[phenomenon] = preferences(better, wrong.loc[better.index])
+            shares[phenomenon] = preference_shares(better, wrong.loc[better.index])
     return pd.concat(shares, names=["phenomenon", "metric"])
 
 

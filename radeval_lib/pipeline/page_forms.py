@@ -17,7 +17,7 @@ from radeval_lib.pipeline import steps
 from radeval_lib.pipeline.sphinx_extension import typeset_svg
 from radeval_lib.study import citing
 from radeval_lib.study.page_runs import ENDS_HERE
-from radeval_lib.study.scorecards import claims_table, not_checked
+from radeval_lib.study.scorecards import claims_table, unchecked_paragraph
 
 # In a prose page, the comment ``<!-- claims: PAPER -->`` is replaced by a table of the paper's claims.
 _CLAIMS_MARK = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
@@ -84,7 +84,7 @@ def to_page(
         page = f"{executed.parent.name}/{executed.stem}"
         closing = {
             "left-out": _list_omitted_sections(source, notebook),
-            "exhibits": not_checked(card, page),
+            "exhibits": unchecked_paragraph(card, page),
             "source": citing.source_line(f"notebooks/{page}.md"),
         }
         notebook.cells += [

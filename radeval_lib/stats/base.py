@@ -70,7 +70,7 @@ def check_array(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
     sizes = zip(array.shape, shape, strict=False)
     if array.ndim != len(shape) or any(size == 0 or wanted not in (None, size) for size, wanted in sizes):
         wanted = ", ".join("n" if size is None else str(size) for size in shape)
-        raise ValueError(f"{name} has shape {array.shape}; pass an array of shape ({wanted})")
+        raise ValueError(f"{name} has shape {array.shape}; pass an array of shape ({wanted}), none of them 0")
     if bad := int((~np.isfinite(array)).sum()):
         raise ValueError(f"{name} has {bad} missing or infinite values; leave out the items that have them")
     return array

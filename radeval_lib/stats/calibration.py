@@ -45,8 +45,9 @@ def _true_classes(labels: ArrayLike, array: FloatArray) -> NDArray[np.int64]:
     Raises ValueError if there are not n labels, or one is not from 0 to k - 1.
     """
     truth, (samples, classes) = np.asarray(labels), array.shape
-    if truth.shape != (samples,) or not ((truth >= 0) & (truth < classes)).all():
-        problem = f"labels of shape {truth.shape} do not fit the probabilities"
+    is_class = (truth >= 0) & (truth < classes)  # False for NaN
+    if truth.shape != (samples,) or not is_class.all():
+        problem = f"labels of shape {truth.shape}, of which {(~is_class).sum()} are no classes"
         raise ValueError(f"{problem}; pass {samples} whole numbers from 0 to {classes - 1}")
     return truth
 
@@ -355,7 +356,8 @@ def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
     """
     array, truth = np.asarray(logits, dtype=np.float64), np.asarray(labels)
     if not array.size or np.isnan(array).any():
-        raise ValueError("logits are empty or contain NaN; pass validation samples without NaN")
+        problem = f"logits of shape {array.shape} have {int(np.isnan(array).sum())} NaN"
+        raise ValueError(f"{problem}; pass one or more validation samples without NaN")
     if infinite := int((~has_finite_truth(array, truth)).sum()):
         raise ValueError(f"{infinite} true classes have an infinite logit; leave these samples out")
     true_logits = array[np.arange(len(truth)), truth]

@@ -40,8 +40,11 @@ def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
 
 
 def varies(values: FloatArray, groups: NDArray[Any]) -> bool:
-    """Return whether at least :data:`LEAST_GROUPS` groups have a value other than the most frequent one, so
-    that :func:`resample` can be used. Both arguments have shape (pairs,)."""
+    """Return whether values vary enough for :func:`resample`: whether at least :data:`LEAST_GROUPS` groups
+    have a value other than the most frequent one.
+
+    ``values`` and ``groups``, the group of each value, have shape (pairs,).
+    """
     distinct, counts = np.unique(values, return_counts=True)
     return len(np.unique(groups[values != distinct[counts.argmax()]])) >= LEAST_GROUPS
 
@@ -52,10 +55,10 @@ class Resampled:
 
     Attributes
     ----------
-    names : of the metrics.
+    names : the metrics' names.
     values : each metric's correlation in the data; NaN if its scores or the ratings do not vary.
-    draws : the same in each resample; shape (metrics, resamples).
-    pairs, groups : the numbers of pairs and of cases.
+    draws : each metric's correlation in each resample, or NaN as in ``values``; shape (metrics, resamples).
+    pairs, groups : the number of pairs, and the number of cases to which they belong.
     """
 
     names: list[str]
@@ -97,18 +100,19 @@ class Resampled:
 
 
 def compare_with_one_rater(left_out: Sequence[Resampled]) -> pd.DataFrame:
-    """Return how well metrics and one rater correlate with the mean of the other raters, averaged over the
-    rater who is left out.
+    """Return the correlations of metrics, and of one rater, with the mean of the other raters, averaged over
+    which rater is left out of this mean.
 
     Parameters
     ----------
-    left_out : the correlations with the mean of all raters but one, for each rater left out. The rater is the
-        last of the names; the metrics before, and the draws, are the same in all.
+    left_out : one item for each rater left out: the correlations with the mean of all other raters. The last
+        name is that of the rater left out. The names before it, of metrics, and the draws of cases are the
+        same in all items.
 
     Returns
     -------
     DataFrame
-        Index: the metrics and the rater. ``value`` with ``low`` and ``high`` (95%): the mean correlation.
+        Index: the names in the first item. ``value`` with ``low`` and ``high`` (95%): the mean correlation.
         ``below`` with ``below_low`` and ``below_high``: the rater's mean correlation minus the metric's.
     """
     values = np.mean([resampled.values for resampled in left_out], axis=0)
@@ -154,7 +158,7 @@ def resample(
     count = int(numbers.max()) + 1
     if count < LEAST_GROUPS:
         raise ValueError(f"{count} groups are too few for a bootstrap; pass at least {LEAST_GROUPS}")
-    draws = _draws(table, y, numbers, kind, resamples, rng)
+    draws = _resample_coefficients(table, y, numbers, kind, resamples, rng)
     for row, name in zip(draws, scores, strict=True):
         undefined = int((~np.isfinite(row)).sum())
         if undefined > _MOST_UNDEFINED * resamples:
@@ -185,7 +189,7 @@ class _Variable:
         return centred[:, self.distinct]
 
 
-def _draws(
+def _resample_coefficients(
     scores: FloatArray,
     ratings: FloatArray,
     numbers: NDArray[np.intp],
@@ -193,8 +197,11 @@ def _draws(
     resamples: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Return the coefficient of each metric in each resample, shape (metrics, resamples); NaN if
-    undefined."""
+    """Return the coefficient of each metric in each resample; shape (metrics, resamples).
+
+    NaN if the metric's scores or the ratings do not vary in a resample. ``scores`` has shape (metrics,
+    pairs); ``numbers`` has the case of each pair, a number from 0.
+    """
     metrics, rated = [_Variable(row) for row in scores], _Variable(ratings)
     of_kind = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}[kind]
     chunks = []
@@ -204,10 +211,11 @@ def _draws(
     return np.concatenate(chunks, axis=1)
 
 
-def _ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return covariances divided by the root of two variances, -1 to 1; NaN if a variance is 0.
+def _divide_covariance(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return correlations: covariances divided by the root of the product of two variances, -1 to 1.
 
-    ``product`` has the covariances, ``first`` and ``second`` the variances, each of shape (resamples,).
+    NaN if a variance is 0 or negative. ``product`` has the covariances, ``first`` and ``second`` have the
+    variances, each of shape (resamples,) and on one scale.
     """
     spread, undefined = np.maximum(first * second, 0), np.full_like(product, np.nan)
     return np.clip(np.divide(product, np.sqrt(spread), where=spread > 0, out=undefined), -1, 1)
@@ -217,7 +225,7 @@ def _pearson(counts: FloatArray, metric: _Variable, ratings: _Variable) -> Float
     """Return Pearson's r in each resample; NaN if a side does not vary."""
     x, y, total = metric.values, ratings.values, counts.sum(axis=1)
     mean_x, mean_y = counts @ x / total, counts @ y / total
-    result = _ratio(
+    result = _divide_covariance(
         counts @ (x * y) / total - mean_x * mean_y,
         counts @ x**2 / total - mean_x**2,
         counts @ y**2 / total - mean_y**2,
@@ -233,7 +241,7 @@ def _spearman(counts: FloatArray, metric: _Variable, ratings: _Variable) -> Floa
     product, squares_x, squares_y = (
         np.einsum("bi,bi,bi->b", counts, left, right) for left, right in ((x, y), (x, x), (y, y))
     )
-    return _ratio(product, squares_x, squares_y)
+    return _divide_covariance(product, squares_x, squares_y)
 
 
 def _kendall(counts: FloatArray, metric: _Variable, ratings: _Variable) -> FloatArray:
@@ -246,4 +254,4 @@ def _kendall(counts: FloatArray, metric: _Variable, ratings: _Variable) -> Float
     everything = counts.sum(axis=1) ** 2
     untied = [everything - (variable.count_values(counts) ** 2).sum(axis=1) for variable in (metric, ratings)]
     # Numerator and denominators count ordered pairs of draws. A draw paired with itself is a tie in all.
-    return _ratio(concordance, untied[0], untied[1])
+    return _divide_covariance(concordance, untied[0], untied[1])

@@ -114,7 +114,7 @@ def rule_of_three(cases: int) -> float:
     return min(1.0, 3 / cases)
 
 
-def preferences(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
+def preference_shares(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
     """Return the share of items for which each metric scores the better of two candidates higher; a tie
     counts as half.
 

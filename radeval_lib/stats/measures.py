@@ -46,7 +46,8 @@ def f1(sums: FloatArray) -> FloatArray:
 
 
 def _micro(sums: FloatArray) -> FloatArray:
-    """Return micro precision, recall and F1 of matched, predicted and gold items; both of shape (..., 3)."""
+    """Return micro precision, recall and F1, shape (..., 3), from sums of matched, predicted and gold items,
+    shape (..., 3); 0 to 1. A measure whose denominator is 0 is 0."""
     matched, predicted, gold = (sums[..., column] for column in range(3))
     return np.stack([ratio(matched, predicted), ratio(matched, gold), f1(sums)], axis=-1)
 
@@ -92,10 +93,23 @@ def paired_difference(
 ) -> pd.DataFrame:
     """Return the first model's mean measures minus the second's on the same test cases.
 
-    ``first`` and ``second`` are their ``counts``; the numbers of seeds may differ. Each resample draws the
-    same cases for both. Index ``measure``. Columns: ``value``, ``low``, ``high`` (95%), ``p`` and
-    ``detectable``, the difference that :meth:`~radeval_lib.stats.resampling.Draws.detectable` returns. Raises
-    ValueError if the cases differ.
+    Parameters
+    ----------
+    first, second : the ``counts`` of each model (:class:`Measure`); the numbers of seeds may differ.
+    measure : the measures to compute.
+    resamples, rng : as in :func:`intervals`; each resample draws the same cases for both models.
+
+    Returns
+    -------
+    DataFrame
+        Index ``measure``. Columns: the difference ``value`` with ``low`` and ``high`` (95%); its ``p``; and
+        ``detectable``, the smallest difference that would be detected with 80% power
+        (:meth:`~radeval_lib.stats.resampling.Draws.detectable`).
+
+    Raises
+    ------
+    ValueError
+        If the two models were tested on different cases.
     """
     (_, cases, left), (_, second_cases, right) = (_count_array(counts, measure) for counts in (first, second))
     if cases != second_cases:
@@ -109,8 +123,8 @@ def paired_difference(
 
 
 def _count_array(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[object], FloatArray]:
-    """Return the sorted seeds, the sorted cases, and the statistics in this order, shape (seeds, cases,
-    statistics)."""
+    """Return the sorted seeds, the sorted cases, and the statistics as an array of shape (seeds, cases,
+    statistics), whose first two dimensions have the order of these lists."""
     ordered = counts.sort_values(["seed", "case"])
     seeds, cases = ordered["seed"].unique().tolist(), ordered["case"].drop_duplicates().sort_values().tolist()
     table = ordered[list(measure.statistics)].to_numpy(np.float64).reshape(len(seeds), len(cases), -1)

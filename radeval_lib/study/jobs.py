@@ -116,7 +116,7 @@ def allowed_inputs(job: Job, profile: Profile) -> Declared:
     return wanted.model_copy(update={"data": roles}) if roles else wanted
 
 
-def folder(output_dir: Path, job: Job) -> Path:
+def job_folder(output_dir: Path, job: Job) -> Path:
     """Return the folder of a job's results below ``output_dir``."""
     return output_dir / "cells" / job.notebook / job.slug
 

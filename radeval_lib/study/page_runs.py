@@ -102,7 +102,7 @@ def metric_label(metric: Metric | type[Metric], models: Mapping[str, str]) -> st
     for role in metric.needs:
         model = models.get(role, "")
         if model.startswith(CELL_MODEL):
-            return f"{title} (our {_noun(role)})"
+            return f"{title} (our {_name_role(role)})"
         if model == RULES or names.is_packaged(model.removeprefix(names.UNTRAINED)):
             return f"{title} ({names.format_title(model)})"
     return title
@@ -114,7 +114,7 @@ def _model_names() -> Any:
     return registry.module("radeval_lib.models.catalog")
 
 
-def _noun(role: str) -> str:
+def _name_role(role: str) -> str:
     """Return the name of a role in sentences."""
     return _NOUNS.get(role, role.replace("_", " "))
 
@@ -183,9 +183,9 @@ class PageRun(runs.Run):
             if source == papers_own:
                 continue
             data = data_title(source)
-            named = f"{_noun(role)} from {data}" if data else f"{_noun(role)} {model_title(source)}"
+            named = f"{_name_role(role)} from {data}" if data else f"{_name_role(role)} {model_title(source)}"
             if source.startswith(CELL_MODEL):
-                named = f"{_noun(role)} trained in this build"
+                named = f"{_name_role(role)} trained in this build"
             # The paper uses the vector of the first token; the packaged encoder was trained for the mean.
             elif role == "encoder" and _model_names().is_packaged(source):
                 named += " with mean pooling"

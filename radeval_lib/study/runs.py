@@ -235,7 +235,7 @@ class Run:
         if stage := os.environ.get(paths.STAGE):  # a build moves this folder to its place after the run
             jobs.write(Path(stage), job, tables, facts or {}, model, provenance)
             return
-        with atomic.new_folder(jobs.folder(self.output_dir, job)) as new:
+        with atomic.new_folder(jobs.job_folder(self.output_dir, job)) as new:
             jobs.write(new, job, tables, facts or {}, model, provenance)
         shutil.rmtree(jobs.unfinished_folder(self.output_dir, job), ignore_errors=True)
 
@@ -246,7 +246,7 @@ class Run:
         names the data and models to include (:meth:`radeval_lib.provenance.Reading.of`); default: all read.
         """
         return {
-            "notebook": sources.identity(self.notebook),
+            "notebook": sources.describe_notebook(self.notebook),
             "code": {**provenance.read_commit(), "modules": self.code_digest},
             "profile": {"name": self.whole_profile.name, "sha256": self.profile.digest},
             "seed": self.seed,
@@ -277,7 +277,7 @@ class Run:
         """Return the results of a job from this run's output folder or else from the profile's build, and
         record them as read."""
         roots = (self.output_dir, paths.BUILD / self.whole_profile.name)
-        folders = [jobs.folder(root, job) for root in roots]
+        folders = [jobs.job_folder(root, job) for root in roots]
         folder = next(filter(Path.is_dir, folders), folders[0])
         output = jobs.read(folder, job, self.whole_profile.name)
         name = f"cells/{job.notebook}/{job.slug}/{jobs.FACTS}"

@@ -157,7 +157,7 @@ def link_to(row: Any, up: str) -> str:
     return f'<a href="{up}{address_of(row)}">{escape(label)}</a>'
 
 
-def not_checked(card: pd.DataFrame, notebook: str) -> str:
+def unchecked_paragraph(card: pd.DataFrame, notebook: str) -> str:
     """Return an HTML paragraph with the exhibits of a page that this build did not check, and what a check
     would need; empty if there are none."""
     rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_CHECKED)]

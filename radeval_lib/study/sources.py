@@ -156,7 +156,7 @@ def executed_cells() -> list[str] | None:
     return [cell.strip() for cell in shell.history_manager.input_hist_raw[1:]]
 
 
-def identity(notebook: str) -> dict[str, Any]:
+def describe_notebook(notebook: str) -> dict[str, Any]:
     """Return the identity of a running notebook, for its provenance.
 
     Keys: ``path``, of the source; ``cells``, the SHA-256 of the cells that ran; and ``as_source``, whether

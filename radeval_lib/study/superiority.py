@@ -131,7 +131,7 @@ def check_superiority(
     order = Check(
         replace(key, what=f"{key.what}: order"),
         claim,
-        f"{weakest} {_digits(pair[0], decimals)}, {strongest} {_digits(pair[1], decimals)}",
+        f"{weakest} {_format_number(pair[0], decimals)}, {strongest} {_format_number(pair[1], decimals)}",
         _BY_SIGN[sign],
         aspect="order",
         cells=tuple(value.at for value in compared.values() if isinstance(value, Printed) and value.at),
@@ -141,7 +141,7 @@ def check_superiority(
     return [order, _check_lead(replace(key, what=f"{key.what}: lead"), claim, by_rival, not order_alone)]
 
 
-def _digits(value: Printed | float, decimals: int) -> str:
+def _format_number(value: Printed | float, decimals: int) -> str:
     """Return the printed digits of a number or, if it was computed, the number with these decimals."""
     return value.text if isinstance(value, Printed) else f"{float(value):.{decimals}f}"
 
@@ -193,7 +193,7 @@ def check_no_deficit(name: Key | str, claim: str, finding: str, lead: Lead) -> C
 Number = Printed | float
 
 
-def _rounded(numbers: Sequence[Number]) -> list[list[float]]:
+def _rounding_combinations(numbers: Sequence[Number]) -> list[list[float]]:
     """Return the numbers and, below, each combination of the ends of their rounding intervals
     (:func:`~radeval_lib.stats.printed.rounding_corners`); raises ValueError if a number is NaN."""
     exact = [number if isinstance(number, Printed) else Printed("", number, 0.0) for number in numbers]
@@ -248,7 +248,7 @@ def lead_of_correlations(first: Number, second: Number, n: int, kind: printed.Ki
     n : the number of pairs, taken as independent.
     kind : of the correlations.
     """
-    pairs = _rounded([first, second])
+    pairs = _rounding_combinations([first, second])
     if kind == "pearson":
         needs = [(left - right, printed.needed_between(left, right, n)) for left, right in pairs]
         return _printed_lead(needs, "the two metrics")
@@ -273,7 +273,7 @@ def lead_of_intervals(first: Sequence[Number], second: Sequence[Number]) -> Lead
     """Return the lead of one printed correlation over another, each as (value, low, high) with its 95%
     interval, at every correlation of their errors."""
     return _printed_lead(
-        (_gap_and_need(row[:3], row[3:]) for row in _rounded([*first, *second])), "their errors"
+        (_gap_and_need(row[:3], row[3:]) for row in _rounding_combinations([*first, *second])), "their errors"
     )
 
 
@@ -287,7 +287,7 @@ def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, low
     # The z-test's critical value becomes Student's if the standard errors are multiplied by their ratio.
     wider = float(t.ppf(1 - LEVEL / 2, n - 1) / norm.ppf(1 - LEVEL / 2)) / math.sqrt(n)
     needs = []
-    for mean, sd, other_mean, other_sd in _rounded([*first, *second]):
+    for mean, sd, other_mean, other_sd in _rounding_combinations([*first, *second]):
         gap = other_mean - mean if lower else mean - other_mean
         needs.append((gap, printed.needed_correlation(gap, wider * sd, wider * other_sd)))
     return _printed_lead(needs, "their errors")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from radeval_lib.study.jobs import Job, folder, read
+from radeval_lib.study.jobs import Job, job_folder, read
 from tests.full import tiny
 from tests.pipeline.conftest import TinyRepository
 from tests.slurm import cluster
@@ -49,7 +49,7 @@ def test_each_kind_of_job_runs_on_a_cluster(tmp_path: Path, monkeypatch: pytest.
         status = at_work.run(*jobs, config=config, seconds=3600)
         assert status == 0, at_work.output.read_text(encoding="utf-8")[-3000:]
         for job in jobs.values():
-            read(folder(at_work.build, job), job, "full")
+            read(job_folder(at_work.build, job), job, "full")
         ran = (tmp_path / "cluster" / "jobs.txt").read_text().splitlines()
         states = [re.findall(r"JobState=(\w+) .*ProcCnt=(\d+)", line) for line in ran]
         assert states == [[("COMPLETED", str(tiny.SMALL["threads"]))]] * len(ran)

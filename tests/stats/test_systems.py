@@ -13,7 +13,7 @@ from scipy import stats
 from scipy.stats import binomtest
 from statsmodels.stats.power import TTestPower
 
-from radeval_lib.stats.inference import preferences, randomization_p, wilson_interval
+from radeval_lib.stats.inference import preference_shares, randomization_p, wilson_interval
 from radeval_lib.stats.resampling import ratio_of_sums, widened_level
 from radeval_lib.stats.system_comparison import cases_needed, compare_systems, significance_clusters
 
@@ -141,7 +141,7 @@ def test_preferences() -> None:
     worse = pd.DataFrame(
         {"x": [0.9, 0.2, 0.5, 0.3], "blind": [0.5, 0.5, 0.5 + 1e-12, 0.5]}, index=list("abcd")
     )
-    table = preferences(better, worse)
+    table = preference_shares(better, worse)
     assert table["value"].to_dict() == {"x": 0.625, "blind": 0.5}  # two right, a tie, one wrong
     assert table["tied"].to_dict() == {"x": 0.25, "blind": 1.0}
     assert table["n"].tolist() == [4, 4]
