@@ -89,7 +89,10 @@ def write_text(target: Path, text: str) -> None:
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file; an empty one if the file is missing, damaged or holds no object."""
+    """Return the object in a JSON file as a dictionary.
+
+    If the file is missing or damaged, or holds another value than an object, the dictionary is empty.
+    """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -98,7 +101,7 @@ def read_mapping(path: Path) -> dict[str, Any]:
 
 
 def clear(folder: Path) -> None:
-    """Remove folders ``.part-*`` of killed writers from ``folder``."""
+    """Remove folders ``.part-*`` of killed writers from ``folder``, if they are older than a minute."""
     for part in folder.glob(f"{_PART}*"):
         with suppress(OSError):  # another process is removing it, or its writer still holds the lock
             descriptor = os.open(part, os.O_RDONLY)
@@ -134,8 +137,9 @@ def discard(*paths: Path) -> None:
 def lock(path: Path, *, shared: bool = False) -> TextIO | None:
     """Lock a file, and return it open; None if another process holds a conflicting lock.
 
-    The lock is exclusive or ``shared``, and is released when the returned file is closed or the process ends.
-    The file is created if it does not exist. Raises OSError if the file system has no locks.
+    The lock is exclusive or, if ``shared``, conflicts only with exclusive locks. It is released when the
+    returned file is closed or the process ends. The file and its folder are created if they do not exist.
+    Raises OSError if the file system has no locks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as unless_held:

@@ -1,4 +1,4 @@
-"""SHA-256 of a file, of the files in a folder, of bytes, of a text, and of source code without comments."""
+"""SHA-256 of a file, of the files in a folder, of bytes, of a string, and of source code without comments."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from radeval_lib import own_yaml
 
 
 def read_state(path: Path) -> tuple[int, ...]:
-    """Return a file's inode, size, modification time and change time, which differ if the file was
-    changed."""
+    """Return a file's inode, size in bytes, modification time and change time (both in nanoseconds).
+
+    At least one of them differs if the file was changed.
+    """
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
@@ -24,8 +26,10 @@ def of_file(path: Path) -> str:
 
 
 def of_folder(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file below a folder, by its path in the folder; empty if there is no
-    folder."""
+    """Return the SHA-256 of every file below a folder, by its path in the folder.
+
+    If the folder does not exist, the dictionary is empty.
+    """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): of_file(path) for path in files}
 
@@ -36,18 +40,19 @@ def of_bytes(content: bytes) -> str:
 
 
 def of_text(text: str) -> str:
-    """Return the SHA-256 of a text's UTF-8 encoding, in hexadecimal digits; lone surrogates are allowed."""
+    """Return the SHA-256 of a string in UTF-8, in hexadecimal digits; lone surrogates are allowed."""
     return of_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 def of_source(content: bytes, ending: str) -> str:
-    """Return the SHA-256 of what a Python or YAML file means, in hexadecimal digits.
+    """Return the SHA-256 of a Python or YAML file's syntax tree or content, in hexadecimal digits.
 
     It does not change with comments, docstrings or layout. It does change with the order of keys, and with
     the types of keys and values.
 
     Parameters
     ----------
+    content : the bytes of the file.
     ending : ``.py`` for a Python file; anything else for a YAML file.
 
     Raises
@@ -63,7 +68,10 @@ def of_source(content: bytes, ending: str) -> str:
 
 
 def _simplify(part: Any) -> Any:
-    """Return a syntax tree, or part of one, as lists, tuples and constants, without docstrings."""
+    """Return a syntax tree, or part of one, as lists, tuples and constants, without docstrings.
+
+    A node becomes (name of its type, list of (name, value) of its fields that are not empty).
+    """
     if isinstance(part, list):
         return [_simplify(item) for item in part]
     if not isinstance(part, ast.AST):

@@ -18,7 +18,7 @@ SIGNIFICANT, INSIGNIFICANT, MATCHED = SECTIONS = (
     "Matched Findings",
 )
 Findings = int | list[str] | tuple[str, ...]
-"""The findings of an entry as texts, or only their number."""
+"""The findings of an entry as strings, or only their number."""
 ERROR_LINE = re.compile(r"\(([a-f1-6])\) ([^:]*): (\d+)\.(?!\d)")
 """Matches the beginning of a line of errors: ``(a) False report of a finding in the candidate: 2.``"""
 COUNT = re.compile(r"(\d+)\.(?!\d)")
@@ -30,8 +30,7 @@ _LAYOUT = re.compile(
 
 
 def split_at_layout(text: str) -> list[str]:
-    """Return the texts between the headings and category names of an analysis or prompt, without empty
-    ones."""
+    """Return the parts of an analysis or prompt between section headings and category names, if not empty."""
     return [part for part in map(str.strip, _LAYOUT.split(text)) if part]
 
 
@@ -73,8 +72,10 @@ def render(
 
 
 class Entry(NamedTuple):
-    """A finding in an analysis: its section, and the letter of its error category (empty for a matched
-    one)."""
+    """A finding in an analysis: its section, the letter of its error category, and its text.
+
+    The letter is ``a`` to ``f``, or empty for a matched finding.
+    """
 
     section: str
     letter: str
@@ -82,8 +83,7 @@ class Entry(NamedTuple):
 
 
 def to_letter(mark: str) -> str:
-    """Return the letter, ``a`` to ``f``, of the category marked by this letter or by a digit, ``1`` to
-    ``6``."""
+    """Return the letter, ``a`` to ``f``, of an error category marked by this letter or by ``1`` to ``6``."""
     return LETTERS[DIGITS.index(mark)] if mark in DIGITS else mark
 
 

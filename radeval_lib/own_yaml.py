@@ -48,13 +48,12 @@ def parse(text: str) -> Any:
 
 
 def compile_to_json(path: Path) -> str:
-    """Return the content of a YAML file as JSON below a marker line, which :func:`parse` reads without
-    PyYAML.
+    """Return the content of a YAML file as JSON below a marker line; :func:`parse` reads it without PyYAML.
 
     Raises
     ------
     ValueError
-        If JSON cannot hold the content, such as a date.
+        If JSON cannot hold a key or value, such as a date.
     """
     content = read(path)
     text = _COMPILED + json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=repr) + "\n"
@@ -64,5 +63,5 @@ def compile_to_json(path: Path) -> str:
 
 
 def _restore_numbers(content: dict[str, Any]) -> dict[Any, Any]:
-    """Return a mapping with keys of digits as integers, since JSON has only texts as keys."""
+    """Return a mapping in which keys of digits are integers; JSON stores every key as a string."""
     return {int(key) if key.isdecimal() else key: value for key, value in content.items()}

@@ -18,7 +18,7 @@ _WORD = f"{_OPEN}_{_CLOSE}"
 
 
 class PlaceholderError(RadevalError):
-    """A placeholder where a text is needed."""
+    """Raised if a report is needed, but only a placeholder is given."""
 
 
 class Placeholder(NamedTuple):
@@ -37,7 +37,7 @@ class Placeholder(NamedTuple):
 
 
 def make_placeholder(name: str, side: str, number: int, words: int) -> str:
-    """Return the placeholder of a text with ``words`` words; the empty text if it has none.
+    """Return the placeholder of a text with ``words`` words; the empty string if ``words`` is 0.
 
     ``name``, ``side`` and ``number`` are the attributes of :class:`Placeholder`.
     """
@@ -47,13 +47,17 @@ def make_placeholder(name: str, side: str, number: int, words: int) -> str:
 
 
 def parse_placeholder(text: str) -> Placeholder | None:
-    """Return what a placeholder stands for; None for any other text."""
+    """Return which stored text a placeholder stands for; None for any other string."""
     match = _FIRST.match(text)
     return Placeholder(match[1], match[2], int(match[3])) if match else None
 
 
 def refuse_placeholders(texts: Iterable[object], reader: str) -> None:
-    """Raise PlaceholderError if one of the texts is a placeholder. ``reader`` names what must read them."""
+    """Raise PlaceholderError if one of the texts is a placeholder.
+
+    ``reader`` is the name, in the message, of the metric or function that must read the texts. Items that are
+    not strings are ignored.
+    """
     for text in texts:
         if isinstance(text, str) and text.startswith(_OPEN) and (origin := parse_placeholder(text)):
             problem = f"{reader} needs the text of {origin.side} {origin.number}; only its scores are stored"

@@ -41,7 +41,10 @@ no access to the run."""
 
 
 def note_printed(paper: str, path: Path) -> None:
-    """Record in :data:`PRINTED` that a file of printed or released numbers was read."""
+    """Record in :data:`PRINTED` that a file of printed or released numbers was read.
+
+    ``paper`` is the name of the paper, or :data:`RELEASED`.
+    """
     PRINTED[f"{paper}/{path.stem}"] = {display_path(path): checksums.of_file(path)}
 
 
@@ -102,7 +105,10 @@ class Reading:
 
 
 def run_git(*command: str) -> str | None:
-    """Return what a git command prints in the repository; None if it fails or git is not installed."""
+    """Run a git command in the repository, and return what it prints; None if it fails or git is missing.
+
+    ``command`` has the arguments of ``git``.
+    """
     try:
         done = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -112,9 +118,10 @@ def run_git(*command: str) -> str | None:
 
 @cache
 def read_commit() -> dict[str, Any]:
-    """Return the ``commit`` checked out, and whether tracked code, notebooks or manifests differ (``dirty``).
+    """Return the hash of the checked-out ``commit``, and whether the files differ from it (``dirty``).
 
-    Both are None outside a git repository.
+    ``dirty`` is whether ``radeval_lib``, ``notebooks`` or ``data_manifests`` has a changed or new file. Both
+    are None outside a git repository.
     """
     head = run_git("rev-parse", "HEAD")
     if head is None:
@@ -134,7 +141,8 @@ def package_versions() -> dict[str, str]:
 
 @cache
 def library_digest() -> str:
-    """Return one SHA-256 for all code and data files of this library and the manifests of models."""
+    """Return one SHA-256, in hexadecimal digits, of all code and data files of this library and the manifests
+    of models."""
     files = [
         path
         for folder in (Path(__file__).parent, MODELS)
@@ -145,9 +153,10 @@ def library_digest() -> str:
 
 
 def device(setting: str = "auto") -> str:
-    """Return the name of the device on which models run: that of the first CUDA device, or ``cpu``.
+    """Return the name of the device on which models run: the name of the first CUDA device, or ``cpu``.
 
-    ``setting`` is a profile's: ``auto``, ``cpu`` or ``cuda``. Returns ``cpu`` if torch has not been imported.
+    ``setting`` is the profile's device: ``auto``, ``cpu`` or ``cuda``. If torch has not been imported, or
+    there is no CUDA device, ``cpu`` is returned.
     """
     if setting != "cpu" and "torch" in sys.modules:
         torch = sys.modules["torch"]
@@ -157,12 +166,12 @@ def device(setting: str = "auto") -> str:
 
 
 def conditions() -> dict[str, Any]:
-    """Return the digest of the code, the device, and the versions of Python, platform and packages."""
+    """Return :func:`environment` with ``code``, the digest of this library, and ``device``, its name."""
     return {"code": library_digest(), "device": device(), **environment()}
 
 
 def environment() -> dict[str, Any]:
-    """Return the versions of Python and packages, and the platform."""
+    """Return the version of ``python``, the ``platform``, and the versions of ``packages``, by name."""
     return {
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",

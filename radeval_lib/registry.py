@@ -154,23 +154,22 @@ FILLING = {
 
 
 def dataset_of(source: str) -> str:
-    """Return the data set in a role's source: ``rexval`` for ``rexval/errors`` or ``recorded/rexval``."""
+    """Return the data set's name in a role's source: ``rexval`` for ``rexval/errors`` or ``recorded/rexval``."""
     return source.removeprefix(_RECORDED).partition("/")[0]
 
 
 def scale_of(source: str) -> str:
-    """Return the scale of ratings in a role's source: ``errors`` for ``rexval/errors``; empty without one."""
+    """Return the scale of ratings in a role's source: ``errors`` for ``rexval/errors``; empty for ``rexval``."""
     return source.removeprefix(_RECORDED).partition("/")[2]
 
 
 def is_recorded(source: str) -> bool:
-    """Return whether a role's source is a stored set, as ``recorded/radpref``, instead of a data set's
-    files."""
+    """Return whether a role's source is a stored set (``recorded/radpref``) and not a data set's files."""
     return source.startswith(_RECORDED)
 
 
 def datasets_of(source: str) -> list[str]:
-    """Return the data sets in a role's source, which may join several with ``+``."""
+    """Return the names of the data sets in a role's source, which are separated by ``+``."""
     return [dataset_of(part) for part in source.split("+")]
 
 
@@ -180,13 +179,18 @@ def module(name: str) -> Any:
 
 
 def find(name: str) -> Any:
-    """Import and return the object that is named as ``module:name``."""
+    """Import the object called ``module:name``, and return it.
+
+    Raises ModuleNotFoundError if there is no such module, and AttributeError if it has no such object.
+    """
     home, _, part = name.partition(":")
     return getattr(import_module(home), part)
 
 
 def import_on_use(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a ``__getattr__`` for a package, which imports a public name from its module when it is used.
+    """Return a function ``__getattr__`` for a package; it imports a public name from its module on first use.
+
+    The function raises AttributeError for another name.
 
     Parameters
     ----------

@@ -12,31 +12,40 @@ _RANKS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "ei
 
 
 def in_words(number: int) -> str:
-    """Return a whole number for running text: a word from 0 (``none``) to 10 (``ten``), otherwise digits."""
+    """Return a whole number as a string for running text.
+
+    It is a word from 0 (``none``) to 10 (``ten``), otherwise digits with a comma for thousands (``1,234``).
+    """
     return _COUNTS[number] if 0 <= number < len(_COUNTS) else f"{number:,}"
 
 
 def ordinal(number: int) -> str:
-    """Return a rank, from 1, for running text: a word up to ``tenth``, then ``11th``."""
+    """Return a rank, 1 or higher, as a string for running text: a word up to ``tenth``, then ``11th``."""
     suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
     return _RANKS[number - 1] if 1 <= number <= len(_RANKS) else f"{number}{suffix}"
 
 
 def with_interval(value: float, low: float, high: float, form: str = ".3f") -> str:
-    """Return a number with its interval, such as ``0.123 [0.100, 0.150]``; ``form`` is their format."""
+    """Return a number with its interval as a string, such as ``0.123 [0.100, 0.150]``.
+
+    ``form`` is the format of all three numbers.
+    """
     return f"{value:{form}} [{low:{form}}, {high:{form}}]"
 
 
 def joined(parts: Sequence[str], last: str = "and") -> str:
-    """Return parts as a list for running text, such as ``a, b and c``; ``last`` precedes the last one."""
+    """Return strings joined to one for running text, such as ``a, b and c``; empty if there are none.
+
+    ``last`` is the word before the last one.
+    """
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def out_of(part: int, whole: int, write: Callable[[int], str] = in_words) -> str:
-    """Return how many of a whole number, for running text: ``two of five``, ``all five``, ``both``, ``none of
-    five``.
+    """Return a count and its total for running text, such as ``two of five``, ``all five`` or ``both``.
 
-    ``write`` turns each number into text; give ``str`` for digits.
+    For ``part`` 0, this is ``none of five``, and if ``part`` and ``whole`` are 1, ``one of one``. ``write``
+    formats each number; give ``str`` for digits.
     """
     if part == whole > 1:
         return "both" if whole == 2 else f"all {write(whole)}"
@@ -49,9 +58,9 @@ def long_date(day: date) -> str:
 
 
 def p_digits(p: float, below: str = "<") -> str:
-    """Return a p value with at most two digits, such as ``0.012``; ``< 0.001`` for a smaller one.
+    """Return a p value with at most two significant digits, such as ``0.012``; below 0.001, ``< 0.001``.
 
-    ``below`` replaces the sign ``<``.
+    ``below`` is printed instead of the sign ``<``.
     """
     return f"{below} 0.001" if p < 0.001 else f"{p:.2g}"
 
@@ -62,9 +71,10 @@ def p_words(p: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share, from 0 to 1, in whole percent.
+    """Return a share, from 0 to 1, as a string in whole percent, such as ``42%``.
 
-    Only 0 and 1 become 0% and 100%; shares near them become ``under 1%`` and ``over 99%``.
+    Only 0 and 1 become ``0%`` and ``100%``; shares below 0.01 and above 0.99 become ``under 1%`` and
+    ``over 99%``.
     """
     if 0 < share < 0.01:
         return "under 1%"
@@ -74,7 +84,7 @@ def percent(share: float) -> str:
 def environment(folder: Path) -> Any:
     """Return a Jinja environment for the templates in a folder.
 
-    It escapes texts for HTML, and raises an error for an undefined name.
+    It escapes inserted strings for HTML, and raises UndefinedError for a name that a template is not given.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
