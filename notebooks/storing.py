@@ -112,9 +112,10 @@ class Content(NamedTuple):
 
 
 def load_metrics(run: Run, name: str, *, published: bool) -> dict[str, Metric]:
-    """Return the metrics that score a set, without replacing scores by stored ones.
+    """Return the metrics that score a set, by name; they never return stored scores.
 
-    ``published`` chooses the metrics with published models. Raises ParameterError for an unknown set.
+    ``published`` is whether to return the metrics with published models (:data:`PUBLISHED`) instead of those
+    of the set. Raises ParameterError for an unknown set.
     """
     if name not in SETS:
         raise ParameterError(f"no set {name!r} can be stored", "storing", f"Name one of {', '.join(SETS)}.")
@@ -143,8 +144,10 @@ def _require_root(run: Run, dataset: str) -> Path:
 
 
 def _load_radpref(run: Run, metrics: Metrics) -> Content:
-    """Return RadPref: each candidate with the grade from each radiologist, 1 to 5; as ``ratings``, their
-    marks."""
+    """Return RadPref, a row per candidate with the grades of the three radiologists, 1 to 5.
+
+    The part ``ratings`` has what each radiologist marked in each candidate.
+    """
     candidates = radpref.read_candidates(_require_file(run, "radpref", radpref.CASES_FILE))
     files = [_require_file(run, "radpref", file) for file in radpref.RATING_FILES]
     marks = radpref.read_marks(files, candidates).drop(columns="user")
@@ -193,8 +196,11 @@ def _load_fingerprints(run: Run, metrics: Metrics) -> Content:
 
 
 def _count_words(name: str, root: Path) -> pd.DataFrame:
-    """Return the number of words in both sections of each report, and whether it has each of
-    :data:`WORDS`."""
+    """Return the numbers of words in both sections of each report, a row per report.
+
+    Columns are ``number``, ``findings_words``, ``impression_words`` and, for each of the set's :data:`WORDS`,
+    ``word_<word>``: 1 if the report contains it, otherwise 0.
+    """
     sections = [(reveal(report.findings), reveal(report.impression)) for report in readers.load(name, root)]
     table = pd.DataFrame({"number": range(len(sections))})
     table["findings_words"] = [len(findings.split()) for findings, _ in sections]
@@ -205,10 +211,10 @@ def _count_words(name: str, root: Path) -> pd.DataFrame:
 
 
 def _load_mediqa(run: Run, metrics: Metrics) -> Content:
-    """Return MEDIQA 2021: lengths of reports; as ``impressions``, scores of pairs of impressions.
+    """Return MEDIQA 2021, a row per report with numbers of words.
 
-    In each pair, the reference is normal, and ``normal`` says whether the candidate is; ``case`` is the
-    reference.
+    The part ``impressions`` has the scores of pairs of impressions. The reference of each pair is normal;
+    ``normal`` is 1 if the candidate is normal, otherwise 0, and ``case`` is the number of the reference.
     """
     root = _require_root(run, "mediqa2021")
     scored = impression_versions.real_impressions(run, metrics)
@@ -225,8 +231,10 @@ def _load_mediqa(run: Run, metrics: Metrics) -> Content:
 
 
 def _load_openi(run: Run, metrics: Metrics) -> Content:
-    """Return Open-i: lengths of reports; as ``sentences`` and ``pairs``, the rules' answers on labelled
-    sentences."""
+    """Return Open-i, a row per report with numbers of words.
+
+    The parts ``sentences`` and ``pairs`` have the rules' answers on labelled sentences and pairs of them.
+    """
     root = _require_root(run, "openi")
     sentences, pairs = labelled_sentences.load_counts_and_answers(run)
     return Content(_count_words("openi", root), {"sentences": sentences, "pairs": pairs})
@@ -253,7 +261,10 @@ def _load_mtsamples(run: Run, metrics: Metrics) -> Content:
 
 
 def _load_mslr(run: Run, metrics: Metrics) -> Content:
-    """Return MSLR: summaries of reviews of trials, with ratings and scores."""
+    """Return MSLR, a row per summary of a review of trials, with ratings and scores.
+
+    Raises ParameterError if the data root lacks the file of a rater.
+    """
     for name in mslr.RATERS:
         _require_file(run, "mslr", f"{name}.tsv")
     return Content(trial_reviews.load_summaries(run, metrics))
@@ -355,7 +366,11 @@ def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Da
 
 
 def compute_f1(sums: ArrayLike) -> NDArray[np.float64]:
-    """Return micro F1 from the numbers of codes in both, wrong and missed (last axis); 1 if all are 0."""
+    """Return micro F1, from 0 to 1, of numbers of codes; 1 if all three numbers are 0.
+
+    The last axis of ``sums`` has the numbers of codes in both, only by rules (wrong) and only by people
+    (missed); the result lacks this axis.
+    """
     both, wrong, missed = np.moveaxis(np.asarray(sums, np.float64), -1, 0)
     total = 2 * both + wrong + missed
     return np.divide(2 * both, total, out=np.ones_like(total), where=total > 0)
@@ -375,10 +390,10 @@ SETS: dict[str, Callable[[Run, Metrics], Content]] = {
 
 
 def find_kept(name: str, metrics: Metrics) -> pd.DataFrame:
-    """Return the stored columns that must not be scored anew, since the set was scored with frozen rules.
+    """Return the stored columns that must be kept, since the set was scored with frozen rules.
 
-    These are the columns of rule-based metrics and counts, if the rules have changed since. Otherwise the
-    table is empty.
+    If the rules have changed since, these are the columns of rule-based metrics and counts. If they have not,
+    or the set is not frozen or not stored, the table is empty.
     """
     if name not in recorded.names() or name not in recordings.FROZEN_SETS:
         return pd.DataFrame()
@@ -390,8 +405,10 @@ def find_kept(name: str, metrics: Metrics) -> pd.DataFrame:
 
 
 def judge_by_rules(pairs: Pairs) -> pd.DataFrame:
-    """Return the rule-based judge's counts for each pair: significant and other errors, and matched
-    findings."""
+    """Return the rule-based judge's counts for each pair of reference and candidate, a row per pair.
+
+    The columns are :data:`JUDGED`: numbers of significant errors, other errors and matched findings.
+    """
     rows = []
     for pair in pairs:
         judgement = judge_pair(*pair)
@@ -401,8 +418,11 @@ def judge_by_rules(pairs: Pairs) -> pd.DataFrame:
 
 
 def score_variants(run: Run, metric: Any, pairs: Pairs) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return RaTEScore with other weights and encoders, a column per setting, and the description of each
-    column."""
+    """Return the scores by RaTEScore with other weights and encoders, and a description of each column.
+
+    The table has a row per pair and the columns :data:`radeval_lib.jobs.learned_weights.RECORDED`; the
+    descriptions are by column.
+    """
     entities = learned_weights.entities(metric, *zip(*pairs, strict=True))
     by_setting = learned_weights.scores_by_setting(run, entities)
     columns = dict(zip(learned_weights.RECORDED, by_setting.values(), strict=True))
@@ -419,7 +439,7 @@ def score_variants(run: Run, metric: Any, pairs: Pairs) -> tuple[pd.DataFrame, d
 def describe_column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, Any]:
     """Return the description of a metric's column: title, settings, behaviour, signature, date and commit.
 
-    The digest of behaviour is left out for published models.
+    The digest of behaviour is left out if ``published``, which is whether the metric uses published models.
     """
     return {
         "title": metric_label(metric, run.whole_profile.models),
@@ -432,8 +452,10 @@ def describe_column(metric: Metric, run: Run, *, published: bool = False) -> dic
 
 
 def describe_set(run: Run, name: str) -> dict[str, Any]:
-    """Return the description of a set: title, source, licence, and the files, models and packages that score
-    it."""
+    """Return the description of a set: its title, source and licence, and what its scores were computed with.
+
+    The latter are the SHA-256 of files, the profile, the device, the models, and the versions of packages.
+    """
     source = _SOURCES.get(name, name)
     manifest = load_manifest(source)
     files = [(file.path, run.find(source, file.path)) for file in manifest.files]
@@ -494,10 +516,9 @@ def compare_with_stored(run: Run, stored: Recording, content: Content, metrics: 
 
 
 def write(folder: Path, name: str, content: Content, described_as: Mapping[str, Any]) -> Path:
-    """Write the tables and the description of a set, with the SHA-256 of each table; return the first table's
-    path.
+    """Write the tables and the description of a set to ``folder``, and return the path of its main table.
 
-    All files are replaced together, or none.
+    The description also gets the SHA-256 of each table. All files are replaced together, or none.
     """
     tables = {f"{name}.csv": content.table}
     tables |= {f"{name}_{part}.csv": frame for part, frame in content.parts.items()}

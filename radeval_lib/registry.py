@@ -154,12 +154,12 @@ FILLING = {
 
 
 def dataset_of(source: str) -> str:
-    """Return the data set's name in a role's source: ``rexval`` for ``rexval/errors`` or ``recorded/rexval``."""
+    """Return the data set in a role's source by name: ``rexval`` for ``rexval/errors``, ``recorded/rexval``."""
     return source.removeprefix(_RECORDED).partition("/")[0]
 
 
 def scale_of(source: str) -> str:
-    """Return the scale of ratings in a role's source: ``errors`` for ``rexval/errors``; empty for ``rexval``."""
+    """Return the scale of ratings in a role's source: ``errors`` for ``rexval/errors``; empty without one."""
     return source.removeprefix(_RECORDED).partition("/")[2]
 
 

@@ -69,7 +69,7 @@ class GreenSettings(BaseModel, extra="forbid", frozen=True):
 
 
 def settings(profile: Profile) -> GreenSettings:
-    """Return the section ``green`` of a profile; raises an error if it is missing or malformed."""
+    """Return the section ``green`` of a profile; raises ProfileError if it is missing or malformed."""
     return profile.section("green", GreenSettings)
 
 
@@ -79,8 +79,11 @@ def draw_seed(run: Run, name: str) -> int:
 
 
 def read_freeze() -> dict[str, Any]:
-    """Return the content of ``freeze.yml``: ``date`` of the freeze, the judge's ``digest`` on that day, and
-    ``scored``, how often RadPref has been scored."""
+    """Return the content of ``freeze.yml``, a dictionary.
+
+    Keys are ``date`` (of the freeze), ``digest`` (:func:`digest_behaviour` on that day) and ``scored`` (how
+    often RadPref has been scored).
+    """
     return own_yaml.read(FREEZE)
 
 
@@ -100,7 +103,10 @@ def count_use() -> int:
 
 
 def digest_behaviour() -> str:
-    """Return the SHA-256 of the rule-based judge's answers to 300 generated pairs, half of chest reports."""
+    """Return the SHA-256 of the rule-based judge's answers to 300 generated pairs, in hexadecimal digits.
+
+    Half of the pairs are of chest radiographs, the others of any modality and anatomy.
+    """
     digest = sha256()
     for anatomy in (CHEST, None):
         for pair in error_pairs(150, seed=20240917, modality_anatomy=anatomy):

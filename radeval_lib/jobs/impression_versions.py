@@ -41,9 +41,9 @@ _COLUMNS = ["report", "phenomenon", "reference", "candidate"]
 
 
 def _reword_impression(report: SyntheticReport, seed: int) -> dict[str, str]:
-    """Return other wordings of a report's impression, by kind (one of :data:`FAIR`).
+    """Return versions of a report's impression that do not contradict it, by kind (one of :data:`FAIR`).
 
-    A normal impression has only :data:`NORMAL`. A kind is left out if it would not change the text.
+    A normal impression has only the kind :data:`NORMAL`. A kind is left out if it does not change the text.
     """
     reference = report.impression.text
     if not any(entity.label in ("OBS-DP", "OBS-U") for entity in report.impression.radgraph):
@@ -137,10 +137,9 @@ def normal_pairs(records: Sequence[ReportPair], n: int = 300, seed: int = 0) -> 
 
 
 def scores(table: pd.DataFrame, metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """Return ``table``, which has ``reference`` and ``candidate``, with the scores of each metric in a
-    column.
+    """Return ``table`` with a column of scores for each metric, named by its key in ``metrics``.
 
-    The columns have the names of ``metrics``; scores are in each metric's own direction.
+    ``table`` must have the columns ``reference`` and ``candidate``. Scores are in the metric's own direction.
     """
     references, candidates = table["reference"].tolist(), table["candidate"].tolist()
     columns = {name: metric.score(references, candidates).values for name, metric in metrics.items()}

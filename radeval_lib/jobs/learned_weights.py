@@ -33,7 +33,7 @@ RECORDED = tuple(f"ratescore_{name}" for name in ("long", "short", "equal", "fir
 
 
 def entities(metric: RaTEScore, references: Iterable[str], candidates: Iterable[str]) -> list[EntityPair]:
-    """Return, for each pair of texts, the entities of its reference and those of its candidate."""
+    """Return (entities of the reference, entities of the candidate) for each pair of texts."""
     of_references, of_candidates = (metric.entities(list(side)) for side in (references, candidates))
     return list(zip(of_references, of_candidates, strict=True))
 
@@ -91,7 +91,7 @@ def compare_settings(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.Data
 
 
 def load_with_model(run: Run, role: str) -> RaTEScore:
-    """Return RaTEScore with only one of its two models loaded, which is enough to find or to encode entities.
+    """Return the metric RaTEScore with one of its two models loaded, to find entities or to encode them.
 
     ``role`` is ``ner_model`` or ``encoder``. Errors are those of :meth:`~radeval_lib.study.runs.Run.model`.
     """

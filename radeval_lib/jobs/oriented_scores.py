@@ -53,11 +53,11 @@ def stored_scores(recording: Recording, metrics: Iterable[str] = ()) -> pd.DataF
 
 
 def published_scores(cases: Sequence[int]) -> pd.DataFrame:
-    """Return the published models' scores of RadPref (higher is better), a row per candidate.
+    """Return the stored scores of RadPref by published models (higher is better), a row per candidate.
 
-    ``cases`` are the cases of all candidates in order. Each of :data:`PUBLISHED` has a column, such as
-    ``RaTEScore (published)``. There are no columns if these scores are not stored, or ``cases`` are not
-    RadPref's.
+    ``cases`` has the case number of each candidate, in order. Each stored metric has a column, such as
+    ``RaTEScore (published)``. There are no columns if no such scores are stored, or ``cases`` are not the
+    cases of RadPref.
     """
     recording = recorded.load_published("radpref")
     if recording is None or not np.array_equal(recording.table["case"], cases):

@@ -85,8 +85,10 @@ class BenchmarkTask(ABC):
 
     @abstractmethod
     def parts(self, records: Sequence[Any]) -> Parts:
-        """Return the records that the task uses, by split; raises TaskError if a split has nothing to
-        find."""
+        """Return the records that the task uses, by split.
+
+        Raises TaskError if a split has no record or, unless records are documents, no entity.
+        """
 
     def stratum(self, record: Any) -> str:
         """Return the stratum of a record for sampling: the rarest label that it has, or ``none``."""
@@ -94,8 +96,10 @@ class BenchmarkTask(ABC):
 
     @abstractmethod
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> Any:
-        """Return the untrained model, a :class:`~radeval_lib.models.training.Task`; ``seed`` draws new
-        layers."""
+        """Return the model before training, a :class:`~radeval_lib.models.training.Task`.
+
+        ``init_model`` is the folder or hub name of its encoder; new layers are drawn with ``seed``.
+        """
 
     def probe(self, encoder: str | Path, parts: Parts, device: str) -> Any:
         """Return a linear probe on the frozen encoder; None for a task without one."""
@@ -290,8 +294,8 @@ class ProcedureBenchmark(BenchmarkTask):
         self.min_size = min_size
 
     def parts(self, records: Sequence[Document]) -> Parts:
-        # The paper's records are all of CT and name no modality; generated ones are of every modality.
         """Return the documents on CT by split, with rare classes merged into :data:`OTHER`."""
+        # The paper's records are all of CT and name no modality; generated ones are of every modality.
         ct = [row for row in records if row.group in ("", "CT", "CTA")]
         split = _split(ct, resplit=any(row.group for row in records))
         common = {key for key, n in Counter(row.label for row in split.train).items() if n >= self.min_size}
@@ -305,8 +309,10 @@ class ProcedureBenchmark(BenchmarkTask):
         return record.label
 
     def labels(self, parts: Parts) -> list[str]:
-        """Return the classes that occur, sorted. (The paper's code takes them from a set, in random
-        order.)"""
+        """Return the classes that occur in the documents, sorted.
+
+        The paper's code takes them from a set, so their order is random there.
+        """
         return sorted({row.label for row in parts.every()})
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> TextClassifier:
@@ -379,8 +385,7 @@ def _split(records: Sequence[Any], *, resplit: bool) -> Parts:
 
 
 def _find_rarest(labels: Iterable[str]) -> str:
-    """Return the least frequent label, the first in the alphabet of several; ``none`` if there is no
-    label."""
+    """Return the least frequent label, the first in the alphabet if several are; ``none`` without labels."""
     counts = Counter(labels)
     return min(counts, key=lambda label: (counts[label], label), default="none")
 

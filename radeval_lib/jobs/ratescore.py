@@ -129,7 +129,10 @@ def starting_graphs(
 def draw_sentences(
     sentences: Sequence[AnnotatedSentence], training: Training, rng: np.random.Generator
 ) -> list[AnnotatedSentence]:
-    """Return random training sentences, without repeats: from each source of ``training``, its number."""
+    """Return ``training.sentences`` random training sentences from each source of ``training``.
+
+    They are drawn without replacement. If a source has fewer, or the number is 0, all of them are returned.
+    """
     chosen: list[AnnotatedSentence] = []
     for source in SOURCES if training.corpus == "both" else (training.corpus,):
         pool = [row for row in sentences if row.split == "train" and row.group == source]

@@ -100,8 +100,8 @@ class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
         anatomy; 0 for all.
     rales_reports, rales_dev : the same for RaLEs' corpus.
     limit_reports : number of generated reports on the page about the limits of metrics.
-    seeds : number of trainings per system and training set, with the run's seed and the following ones; 0 is
-        1.
+    seeds : number of trainings per system and training set, with the run's seed and the following ones; 0
+        counts as 1.
     grouped : whether a job trains several systems.
     """
 
@@ -134,10 +134,10 @@ def settings(profile: Profile) -> SummarizationSettings:
 
 
 def resolve_train_set(train_set: str) -> list[str]:
-    """Return the training sets that a job's parameter stands for: one, or all of :data:`TRAINED` for
-    ``each``.
+    """Return the names of the training sets that the parameter ``train_set`` of a job stands for.
 
-    Raises ParameterError for an unknown training set.
+    For ``each``, these are all of :data:`TRAINED`; otherwise it is the one with this name. Raises
+    ParameterError for an unknown training set.
     """
     if train_set == EACH:
         return list(TRAINED)
@@ -184,8 +184,7 @@ def job_list(profile: Profile) -> list[Job]:
 
 
 def name_pair(group: str) -> str:
-    """Return the paper's name of a pair of modality and anatomy: ``MR Head`` for ``MRI HEAD`` or
-    ``MR_head``."""
+    """Return the paper's name of a pair of modality and anatomy, such as ``MR Head`` for ``MR_head``."""
     modality, _, anatomy = group.replace("_", " ").partition(" ")
     return f"{_MODALITIES.get(modality.lower(), modality)} {anatomy.capitalize()}".strip()
 

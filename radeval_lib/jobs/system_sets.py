@@ -102,19 +102,19 @@ def list_texts_outside(reports: Sequence[Report], tested: set[str]) -> list[str]
 
 
 def make_baselines(references: Sequence[str], others: Sequence[str]) -> dict[str, list[str | None]]:
-    """Return the candidate text of each baseline for all_references reference, by the baseline's name.
+    """Return the candidate of every baseline for each reference: a list per baseline, by its name.
 
     - The constant is, of the most frequent ``others``, the text with the highest mean of BLEU, ROUGE-L and
-    METEOR
-      against further ``others``. It is the only baseline chosen without the references.
-    - The most frequent reference is the same for all.
-    - Another reference is that of the study half the set further on, or the next one that differs.
+      METEOR against further ``others``. It is the only baseline chosen without the references.
+    - The most frequent reference is the same for all studies.
+    - Another reference is the reference of the study half the set further on, or the next one that differs.
     - The nearest reference is, of those that differ, the one with the highest F1 of distinct words.
+    - The reference itself is the last baseline.
 
     Parameters
     ----------
-    references : the reference of each study.
-    others : texts of studies outside the test split.
+    references : the reference of each study, with at least two distinct ones.
+    others : texts of studies outside the test split; at least one.
     """
     frequent = [text for text, _ in Counter(others).most_common(_CONSTANTS_TRIED)]
     sampled = list(dict.fromkeys(others))[:: max(1, len(set(others)) // _REFERENCES_TRIED)]
