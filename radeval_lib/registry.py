@@ -154,7 +154,7 @@ FILLING = {
 
 
 def dataset_of(source: str) -> str:
-    """Return the data set in a role's source by name: ``rexval`` for ``rexval/errors``, ``recorded/rexval``."""
+    """Return the data set in a role's source: ``rexval`` for ``rexval/errors`` or ``recorded/rexval``."""
     return source.removeprefix(_RECORDED).partition("/")[0]
 
 

@@ -70,8 +70,7 @@ def extract_article(name: str, page: str) -> Tag:
 
 
 def count_words(content: Tag) -> int:
-    """Return the number of words in the text of an element; a subscript or possible line break splits no
-    word."""
+    """Return the number of words in an element's text; subscripts and possible line breaks split no word."""
     joined = copy.copy(content)
     for element in joined.select("wbr, sub, sup, .whole"):
         element.unwrap()
@@ -80,9 +79,10 @@ def count_words(content: Tag) -> int:
 
 
 def find_faults(output: Path, *, judge: bool = False) -> list[str]:
-    """Return a line for each fault of the rendered book in the output folder of a build.
+    """Return a line for each fault of the rendered book in the output folder of a build; print its length.
 
-    If ``judge``, the book must have the judge for browsers.
+    ``judge`` is whether a missing judge for browsers is a fault. If pages are missing, only these are
+    returned.
     """
     html = output / "_build" / "html"
     pages = list_pages(output / "book" / CONTENTS)

@@ -53,7 +53,7 @@ def find_part(path: Path) -> str:
 
 
 def count_all() -> tuple[Counter[str], Counter[str]]:
-    """Return the number of lines of code by part of the project, and by package of the library."""
+    """Return (lines of code by part of the project, lines of code by package of the library)."""
     parts, packages = Counter[str](), Counter[str]()
     for path in sorted([*ROOT.rglob("*.py"), *(ROOT / "notebooks").rglob("*.md")]):
         relative = path.relative_to(ROOT)

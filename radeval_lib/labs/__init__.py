@@ -15,8 +15,8 @@ PLACEHOLDER = "your id"
 def seed(student_id: str | int) -> int:
     """Return a random seed for a student, from 0 to 2³² − 1.
 
-    Case and surrounding blanks of the id do not matter. Warns if the id is still :data:`PLACEHOLDER`; raises
-    ValueError if it is empty, or neither a text nor a whole number.
+    Case and surrounding blanks of the id do not matter. If the id is still :data:`PLACEHOLDER`, a warning is
+    given. Raises ValueError if it is empty, or neither a string nor a whole number.
     """
     if isinstance(student_id, bool) or not isinstance(student_id, str | int) or not str(student_id).strip():
         raise ValueError(f"student_id is {student_id!r}; write your id in quotes")
@@ -27,5 +27,8 @@ def seed(student_id: str | int) -> int:
 
 
 def rng(student_id: str | int, name: str) -> np.random.Generator:
-    """Return a random generator that depends only on the student and ``name``, that of the data to draw."""
+    """Return a random generator that depends only on the student's id and on ``name``.
+
+    Use another ``name`` for each set of data to draw.
+    """
     return np.random.default_rng([seed(student_id), *name.encode()])

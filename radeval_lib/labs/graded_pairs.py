@@ -43,7 +43,10 @@ class Rater:
 
 
 def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
-    """Yield ``n`` pairs, four candidates for each reference, each with the notes of six raters."""
+    """Yield (pair, notes of each of six raters) for ``n`` pairs of a reference and a candidate.
+
+    Each four consecutive pairs have the same reference.
+    """
     people = panel(_RATERS, seed)
     for number, pair in enumerate(generate_error_cases(n, seed)):
         case, origin = divmod(number, CANDIDATES)
@@ -53,7 +56,8 @@ def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
 def note_errors(comparison: ReportDifference, rater: Rater, seed: int, case: str) -> list[Noted]:
     """Return the errors that a rater notes in a candidate.
 
-    ``comparison`` has the true errors. The random numbers depend on ``seed``, the rater's name and ``case``.
+    ``comparison`` has the true errors. The random numbers depend on ``seed``, the rater's name and ``case``,
+    the name of the pair.
     """
     rng, notes = make_rng(seed, rater.name, case, "rating"), list[Noted]()
     for error in comparison.errors:

@@ -68,9 +68,10 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
     Returns
     -------
     DataFrame
-        One row per notebook: ``file``, ``student`` (the id in it), ``lab``, ``status`` (*graded*, or why
-        not), ``points`` and the maximum ``of`` these in tests, and the points of each task, empty for one
-        that is marked by hand.
+        One row per notebook: ``file`` (path in the folder), ``student`` (the id in the notebook), ``lab``,
+        ``status`` (``graded``, or why not), ``points`` (in tests), ``of`` (their maximum), and a column of
+        points for each task. Points are NaN for a task that is marked by hand or of another lab, and for a
+        notebook that was not graded.
 
     Raises
     ------
@@ -105,9 +106,10 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
 
 
 def _find_lab(path: Path, default: str) -> Lab | None:
-    """Return the lab that a notebook names in its call of Otter, or without such a call the lab ``default``.
+    """Return the lab that a notebook names in its call of Otter or, without such a call, the lab ``default``.
 
-    None if the named lab does not exist, or ``default`` is empty.
+    If the named lab does not exist, or is missing and ``default`` is empty, None is returned. Raises
+    NotebookError if ``default`` is needed but does not exist.
     """
     with suppress(OSError, UnicodeDecodeError):
         text = path.read_text(encoding="utf-8").replace('\\"', '"')
@@ -117,9 +119,9 @@ def _find_lab(path: Path, default: str) -> Lab | None:
 
 
 def _grade_submission(path: Path, archives: Path, rules: Rules) -> tuple[dict[str, Any], str]:
-    """Return a submission's row of the table, without ``file``, and the feedback on it.
+    """Return (row, feedback) of a submission: its row of the table, without ``file``, and a string.
 
-    If it cannot be graded, the feedback is the reason.
+    If the submission cannot be graded, the feedback is the reason. ``archives`` is the folder of built labs.
     """
     lab = _find_lab(path, rules.lab)
     row: dict[str, Any] = {"student": "", "lab": ""}
@@ -128,7 +130,7 @@ def _grade_submission(path: Path, archives: Path, rules: Rules) -> tuple[dict[st
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         row["student"] = next((match[1] for cell in code if (match := _STUDENT_ID.search(cell.source))), "")
         if lab is None:
-            raise NotebookError("the submission names no existing lab", remedy="Name the lab with --lab.")
+            raise NotebookError("it names no existing lab", remedy="Correct otter.Notebook, or give --lab.")
         row["lab"] = lab.name
         notebook.metadata = {"kernelspec": _KERNEL}
         for cell in code:
@@ -145,7 +147,11 @@ def _grade_submission(path: Path, archives: Path, rules: Rules) -> tuple[dict[st
 
 
 def _run_otter(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str, dict[str, Any]]:
-    """Return Otter's results by task; raises NotebookError if Otter fails or does not end in time."""
+    """Grade a notebook with Otter, and return its result for each test with points, by the name of the task.
+
+    A result has ``score``, ``max_score`` and ``output``, among others. Raises NotebookError if Otter fails or
+    does not end in time.
+    """
     environment = {"PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     environment |= {SECONDS: str(rules.seconds), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as name:
@@ -181,10 +187,10 @@ def _run_otter(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str,
 
 
 def _isolation_command(folder: Path) -> list[str]:
-    """Return the beginning of a command, to which the isolated command is appended.
+    """Return the call of bubblewrap to which the command to isolate is appended.
 
     The isolated process has no network. It can read only the system, Python, the library and the folder, and
-    can write only to ``results`` in the folder.
+    can write only to ``results`` in the folder and to temporary folders.
     """
     packages = [path for path in sys.path if path.endswith("-packages")]
     paths = {sys.prefix, sys.base_prefix, *packages, *_SYSTEM, str(ROOT / "radeval_lib"), str(MANIFESTS)}

@@ -41,8 +41,11 @@ class Pair(TypedDict):
 
 
 class Sentence(NamedTuple):
-    """A sentence, the side of each observation that it states (empty without one), and those that it
-    denies."""
+    """A sentence, and the observations that it names.
+
+    ``states`` has the side of each observation that the sentence states (empty without a side), and
+    ``denies`` the observations that it denies.
+    """
 
     text: str
     states: dict[str, str]
@@ -108,8 +111,7 @@ def _draw_pair(rng: Random, parts: tuple[str, ...]) -> Pair:
 
 
 def _choose_sentences(rng: Random, pool: list[Sentence], size: int) -> list[Sentence]:
-    """Return up to ``size`` sentences from the beginning of a pool, no two of which name the same
-    observation.
+    """Return the first sentences of a pool, at most ``size``, that name different observations.
 
     A sentence without an observation is used with a probability of 0.3.
     """

@@ -86,8 +86,10 @@ class Task:
 
 
 def list_labs() -> list[Lab]:
-    """Return every lab in the order of the book's table of contents; raises NotebookError without the
-    sources."""
+    """Return every lab, in the order of the book's table of contents.
+
+    Raises NotebookError if the folder with the labs' sources is missing, as in an installed wheel.
+    """
     contents = BOOK / "_toc.yml"
     files = parse_toc_yaml(contents) if contents.is_file() else [_FOLDER]
     names = [file.removeprefix(_FOLDER) for file in files if file.startswith(_FOLDER)]
@@ -116,9 +118,9 @@ def read_title(source: Path) -> str:
 
 
 def split_tasks(lab: Lab) -> list[NotebookNode | Task]:
-    """Return the cells of a lab that are given to students, and its tasks, in order.
+    """Return the content of a lab in order: cells without a task, and tasks with their cells.
 
-    The title is preceded by ``Lab`` and the number.
+    ``Lab``, the number and a colon are put before the title.
     """
     remaining = list(jupytext.read(lab.source).cells)
     remaining[0].source = remaining[0].source.replace("\n# ", f"\n# Lab {lab.number}: ", 1)
@@ -140,9 +142,9 @@ def list_tasks(lab: Lab) -> list[Task]:
 
 
 def make_otter_notebook(lab: Lab) -> NotebookNode:
-    """Return a lab as the notebook that ``otter assign`` takes.
+    """Return a lab as the notebook that ``otter assign`` converts.
 
-    Links to pages of the book are replaced by the title and file of the page.
+    A link to a page of the book is replaced by the link's words, or the page's title, and the page's file.
     """
     cells = [new_raw_cell(_ASSIGNMENT)]
     for part in split_tasks(lab):
@@ -171,7 +173,10 @@ def make_page(lab: Lab) -> NotebookNode:
 
 
 def make_solution(lab: Lab) -> str:
-    """Return the code of the solved lab as a script, without tests, stretch tasks and the student's id."""
+    """Return the code of the solved lab as a script, without tests, stretch tasks and the student's id.
+
+    Whoever runs the script must define ``student_id``.
+    """
     needed = (part for part in split_tasks(lab) if not isinstance(part, Task) or part.points)
     cells = [part.answer if isinstance(part, Task) else part for part in needed]
     sources = [cell.source for cell in cells if cell.cell_type == "code"]
@@ -184,7 +189,7 @@ def _is_test(cell: NotebookNode) -> bool:
 
 
 def _replace_solution(solution: re.Match[str]) -> str:
-    """Return what replaces a solution in the student's version: ``...``, or nothing for ``NO PROMPT``."""
+    """Return the student's version of a solution: ``...`` or, for ``NO PROMPT``, the empty string."""
     return "" if solution["bare"] else f"{solution['indent']}...\n"
 
 
@@ -235,13 +240,15 @@ def make_otter_test(cell: NotebookNode, without: tuple[str, ...]) -> str:
 
 
 def _replace_link(link: re.Match[str]) -> str:
-    """Return what replaces a link to a page of the book: its words, or the page's title, and the page's
-    file."""
+    """Return the string that replaces a link to a page: the link's words, or the page's title, and its file.
+
+    Raises NotebookError if no page has the label.
+    """
     for path in (*notebooks().values(), *sorted(BOOK.rglob("*.md"))):
         if f"({link['label']})=\n" in path.read_text(encoding="utf-8"):
             return f"*{link['words'] or read_title(path)}* (`{display_path(path)}`)"
     problem = f"a lab links to the label {link['label']!r}, which does not exist"
-    remedy = "Link to a label of a page, which stands as `(label)=` before a heading."
+    remedy = "Link to a label of a page: a line `(label)=` before a heading."
     raise NotebookError(problem, "notebooks/labs", remedy)
 
 
