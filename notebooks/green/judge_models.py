@@ -51,7 +51,7 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
 
 
 def check_quoted(
-    frame: pd.DataFrame, table: str, stated: Mapping[str, Printed], key: str, of: str, **where: str
+    frame: pd.DataFrame, table: str, quoted: Mapping[str, Printed], key: str, of: str, **where: str
 ) -> list[Check]:
     """Return checks of a mean and a standard deviation that the prose quotes against cells of a table.
 
@@ -59,15 +59,15 @@ def check_quoted(
     ----------
     frame : the table's cells.
     table : the table's name, for the checks' names.
-    stated : the numbers in the prose, by name.
-    key : name of the mean in ``stated``; the standard deviation's name is ``<key>_sd``.
+    quoted : the numbers in the prose, by name.
+    key : name of the mean in ``quoted``; the standard deviation's name is ``<key>_sd``.
     of : what is measured, for the checks' names.
     where : the value that each column of ``frame`` must have in the cells, besides ``statistic``.
     """
     return [
         check_value(
             Key(f"prose against {table}", of, statistic),
-            stated[name],
+            quoted[name],
             cell(frame, statistic=statistic, **where).value,
         )
         for statistic, name in (("mean", key), ("sd", f"{key}_sd"))

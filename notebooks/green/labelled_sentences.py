@@ -97,10 +97,10 @@ def _collect_observations(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_
     ``text``: the sentence. ``part``: its rows of :func:`read_labels`.
     """
     findings = reader.read(text).findings
-    stated = part[(part["key"] != "") & (part["presence"] != "normal")]
+    labelled = part[(part["key"] != "") & (part["presence"] != "normal")]
     labelled_places = {
         (row.key, location_name.removesuffix(" lung"))
-        for row in stated.itertuples()
+        for row in labelled.itertuples()
         for location_name in row.locations.split(";")
         if location_name
     }
@@ -110,7 +110,7 @@ def _collect_observations(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_
         for location in finding.locations
         if (location_name := f"{location.side or ''} {_get_place_label(location.place)}".strip())
     }
-    presence = set(zip(stated["key"], stated["presence"], strict=True))
+    presence = set(zip(labelled["key"], labelled["presence"], strict=True))
     return {
         "presence": (presence, {(finding.observation, finding.presence) for finding in findings}),
         "location": (labelled_places, found_places),

@@ -59,6 +59,6 @@ def read_both_ways() -> pd.DataFrame:
     for name, (text, meant) in make_variants().items():
         released, strict = green.parse(text), green.parse(text, "strict")
         scores = {"meant": meant, "as released": released.score, "strict": strict.score}
-        words = {key: "none" if score is None else f"{score:.2f}" for key, score in scores.items()}
-        rows[name] = {**words, "faults that the strict parser names": "; ".join(strict.faults)}
+        shown = {key: "none" if score is None else f"{score:.2f}" for key, score in scores.items()}
+        rows[name] = {**shown, "faults that the strict parser names": "; ".join(strict.faults)}
     return pd.DataFrame.from_dict(rows, orient="index")

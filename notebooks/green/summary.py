@@ -64,8 +64,8 @@ def extract_error_sentences(analysis: str) -> dict[str, list[str]]:
     """Return the sentences on significant errors in a GREEN analysis, by category letter (``a`` to ``f``)."""
     body = analysis.partition(f"[{SIGNIFICANT}]:")[2].partition("\n[")[0]
     sentences: dict[str, list[str]] = {letter: [] for letter in LETTERS}
-    for letter, listed in _ERROR_LINE.findall(body):
-        sentences[letter] += [error.strip() for error in listed.split(";") if error.strip()]
+    for letter, errors in _ERROR_LINE.findall(body):
+        sentences[letter] += [error.strip() for error in errors.split(";") if error.strip()]
     return sentences
 
 

@@ -86,8 +86,8 @@ def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
     A horizontal line separates the training set ALL from the others; a vertical one separates the pairs with
     a training set from those without.
     """
-    looks = {"cmap": "Blues", "linewidths": 0.5, "annot_kws": {"size": 11}}
-    plots.heat_map(axes, 100 * table.astype(float), slant=60, fmt=".0f", **looks)
+    style = {"cmap": "Blues", "linewidths": 0.5, "annot_kws": {"size": 11}}
+    plots.heat_map(axes, 100 * table.astype(float), slant=60, fmt=".0f", **style)
     axes.axvline(len(TRAINED), color=plots.PALETTE[1], linewidth=2)
     axes.axhline(table.index.get_loc(ALL), color=plots.PALETTE[1], linewidth=2)
     axes.set(xlabel="tested on", ylabel="trained on")
@@ -101,9 +101,9 @@ def tabulate_means(run: PageRun, scores: pd.DataFrame, metric: str) -> pd.DataFr
     tested = scores[scores["group"].isin(TRAINED)]
     rows = {}
     for system in tested["system"].drop_duplicates():
-        of_system = select_rows(tested, system)
-        means = of_system.groupby("group")[metric].mean().reindex(TRAINED)
-        mean = estimate_mean(run, of_system, metric, system)
+        own_rows = select_rows(tested, system)
+        means = own_rows.groupby("group")[metric].mean().reindex(TRAINED)
+        mean = estimate_mean(run, own_rows, metric, system)
         rows[system] = {**means.to_dict(), "all tests": f"{mean:.3f}"}
     return pd.DataFrame.from_dict(rows, orient="index")
 

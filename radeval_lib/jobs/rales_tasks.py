@@ -138,7 +138,7 @@ class ProbedDocuments:
 
     def _features(self, records: Sequence[Document]) -> NDArray[np.float32]:
         """Return the encoder's vector of each document."""
-        return self._encoder.of_texts([reveal(row.text).split() for row in records])
+        return self._encoder.encode_texts([reveal(row.text).split() for row in records])
 
 
 class ProbedWords:
@@ -155,7 +155,7 @@ class ProbedWords:
     ) -> float:
         """Fit the probe to the training words, and return the micro F1 of its spans on ``dev``, from 0 to
         1."""
-        features = np.concatenate(self._encoder.of_words([plain_words(row) for row in train]))
+        features = np.concatenate(self._encoder.encode_words([plain_words(row) for row in train]))
         targets = [label for row in train for label in iob_tags.encode(read_gold(row), len(row.tokens))]
         self._probe = fit_probe(features, targets, self._labels, penalty)
         words = [plain_words(row) for row in dev]
@@ -164,7 +164,7 @@ class ProbedWords:
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
         """Return the entities of each sentence, which is given as its words."""
         return [
-            decode_standard(self._probe.predict(vectors)) for vectors in self._encoder.of_words(sentences)
+            decode_standard(self._probe.predict(vectors)) for vectors in self._encoder.encode_words(sentences)
         ]
 
 

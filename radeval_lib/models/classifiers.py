@@ -146,7 +146,7 @@ class FrozenEncoder(Encoder):
         self.tokenizer = batching.load_fast_tokenizer(AutoTokenizer, model)
         self._features: dict[tuple[str, ...], tuple[Features, Features]] = {}
 
-    def of_words(self, sentences: Sequence[Sequence[str]]) -> list[Features]:
+    def encode_words(self, sentences: Sequence[Sequence[str]]) -> list[Features]:
         """Return an array for each sentence, shape (words, h): the last hidden state of each word's first
         token.
 
@@ -154,7 +154,7 @@ class FrozenEncoder(Encoder):
         """
         return [of_words for _, of_words in self._features_of(sentences)]
 
-    def of_texts(self, sentences: Sequence[Sequence[str]]) -> Features:
+    def encode_texts(self, sentences: Sequence[Sequence[str]]) -> Features:
         """Return the last hidden state of each sentence's first token, such as [CLS]; shape (sentences,
         h)."""
         rows = [of_text for of_text, _ in self._features_of(sentences)]

@@ -195,7 +195,7 @@ def test_a_probe_reads_off_what_is_there() -> None:
 def test_frozen_features_are_the_encoders() -> None:
     encoder = FrozenEncoder(PACKAGED)
     words = [["Small", "effusion"], ["cardiomegaly"]]
-    by_word, by_text = encoder.of_words(words), encoder.of_texts(words)
+    by_word, by_text = encoder.encode_words(words), encoder.encode_texts(words)
     states = hidden(str(find_minilm()), "Small effusion")[0].numpy()
     assert by_word[0] == pytest.approx(states[1:3], abs=1e-4)
     assert by_text[0] == pytest.approx(states[0], abs=1e-4)
