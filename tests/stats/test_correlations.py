@@ -42,7 +42,8 @@ def _data(pairs: int = 60, seed: int = 2) -> tuple[dict[str, np.ndarray], np.nda
 def _draws(scores, ratings, groups, kind: str, resamples: int, seed: int) -> np.ndarray:
     table, ratings = np.array([*scores.values()], dtype=float), np.asarray(ratings, dtype=float)
     numbers = np.arange(len(ratings)) if groups is None else pd.factorize(groups, sort=True)[0]
-    return correlations._draws(table, ratings, numbers, kind, resamples, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    return correlations._resample_coefficients(table, ratings, numbers, kind, resamples, rng)
 
 
 @pytest.mark.parametrize("kind", KINDS)
