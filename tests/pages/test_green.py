@@ -68,11 +68,11 @@ def test_a_use_of_radpref_is_counted_and_needs_a_frozen_judge(tmp_path, monkeypa
     path = tmp_path / "freeze.yml"
     path.write_text('# kept\ndate: "2026-11-25"\ndigest: abc\nscored: 6\nnote: once\n', encoding="utf-8")
     monkeypatch.setattr(green, "FREEZE", path)
-    monkeypatch.setattr(green, "behaviour_digest", lambda: "abc")
+    monkeypatch.setattr(green, "digest_behaviour", lambda: "abc")
     green.require_frozen()
     assert green.count_use() == green.read_freeze()["scored"] == 7
     assert path.read_text(encoding="utf-8").startswith("# kept\n")
-    monkeypatch.setattr(green, "behaviour_digest", lambda: "def")
+    monkeypatch.setattr(green, "digest_behaviour", lambda: "def")
     with pytest.raises(RadevalError):
         green.require_frozen()
 
