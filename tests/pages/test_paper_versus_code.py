@@ -13,19 +13,22 @@ from radeval_lib.papers.printed_numbers import released
 
 PENALTY = Scorer("short", options("released")).weights.penalty
 BY_HAND = {
-    "mismatch_penalty": (0.8 * PENALTY, 0.8),
-    "empty_report": (0, 0.5),
-    "shifted_pairs": (5, 4),
-    "irregular_answers": (2 / 5, 1),
-    "aklu_bound": (math.log(46) - 0.994, 3.897),
+    "compare_penalties": (0.8 * PENALTY, 0.8),
+    "compare_empty_report": (0, 0.5),
+    "compare_shifted_pairs": (5, 4),
+    "compare_irregular_answers": (2 / 5, 1),
+    "compare_aklu_bound": (math.log(46) - 0.994, 3.897),
     # Of three samples with confidence 0.5 one is right; the fourth, with 0.6, is right.
-    "weighted_gap": (0.4, (0.5 - 1 / 3) * 3 / 4),
-    "lost_zero": (0.25, 0.125),  # one of four true classes got probability 0, in half of the cells
-    "short_impressions": (1, 1e-6 ** (1 / 4)),
-    "procedure_texts": (len("INDICATION: fall. "), len("HEAD CT WITHOUT CONTRAST. INDICATION: fall. ")),
-    "findings_after_impression": (0, 1),
-    "radgraph_levels": (2 / 3, 5 / 6),
-    "report_counts": (79_779, 79_790),
+    "compare_weighted_gap": (0.4, (0.5 - 1 / 3) * 3 / 4),
+    "compare_lost_zero": (0.25, 0.125),  # one of four true classes got probability 0, in half of the cells
+    "compare_short_impressions": (1, 1e-6 ** (1 / 4)),
+    "compare_procedure_texts": (
+        18,
+        44,
+    ),  # "INDICATION: fall. ", without and with "HEAD CT WITHOUT CONTRAST. "
+    "compare_findings_section": (0, 1),
+    "compare_radgraph_levels": (2 / 3, 5 / 6),
+    "compare_report_counts": (79_779, 79_790),
 }
 
 
