@@ -22,10 +22,8 @@ BY_HAND = {
     "compare_weighted_gap": (0.4, (0.5 - 1 / 3) * 3 / 4),
     "compare_lost_zero": (0.25, 0.125),  # one of four true classes got probability 0, in half of the cells
     "compare_short_impressions": (1, 1e-6 ** (1 / 4)),
-    "compare_procedure_texts": (
-        18,
-        44,
-    ),  # "INDICATION: fall. ", without and with "HEAD CT WITHOUT CONTRAST. "
+    # "INDICATION: fall. ", without and with "HEAD CT WITHOUT CONTRAST. " before it
+    "compare_procedure_texts": (18, 44),
     "compare_findings_section": (0, 1),
     "compare_radgraph_levels": (2 / 3, 5 / 6),
     "compare_report_counts": (79_779, 79_790),
