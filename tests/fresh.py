@@ -36,10 +36,10 @@ def environment(folder: Path, extras: str = "", *, editable: bool = False) -> Pa
         shutil.copytree(ROOT / name, folder / "clone" / name, ignore=ignored)
     for name in FILES:
         shutil.copy(ROOT / name, folder / "clone")
-    locks = (INSTALL["READERS"], INSTALL["lock"]("labs"), INSTALL["lock"]("torch"))
+    locks = (INSTALL["READERS"], INSTALL["lock_path"]("labs"), INSTALL["lock_path"]("torch"))
     pins = [re.findall(r"^[a-z][^\\\n]*", lock.read_text(encoding="utf-8"), re.MULTILINE) for lock in locks]
     (folder / "pins.txt").write_text("\n".join(chain.from_iterable(pins)), encoding="utf-8")
-    made, settings = folder / "environment", INSTALL["settings_for_uv"]()
+    made, settings = folder / "environment", INSTALL["make_environment"]()
     uv = [sys.executable, "-m", "uv", "--quiet", "--no-progress"]
     subprocess.run([*uv, "venv", "--python", sys.executable, made], env=settings, check=True)
     install = [*uv, "pip", "install", "--index-strategy", "unsafe-best-match", "--python", made]

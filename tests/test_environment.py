@@ -18,7 +18,7 @@ from radeval_lib.paths import ROOT
 INSTALL = runpy.run_path(str(ROOT / "workflow" / "install.py"))
 LOCKS = {
     "readers": INSTALL["READERS"],
-    **{name: INSTALL["lock"](name) for name in ("developers", "labs", "torch")},
+    **{name: INSTALL["lock_path"](name) for name in ("developers", "labs", "torch")},
 }
 
 
@@ -86,7 +86,7 @@ def test_uv_is_given_what_pip_is_set_to() -> None:
         "global.index-url='https://mirror.example/simple'",
         "install.index-url='https://nearer.example/simple'",
     ]
-    assert INSTALL["settings_of_pip"](lines) == {
+    assert INSTALL["convert_settings"](lines) == {
         "UV_FIND_LINKS": "/wheels,/more",
         "UV_INDEX": "https://one.example/simple https://two.example/simple",
         "UV_DEFAULT_INDEX": "https://nearer.example/simple",

@@ -29,7 +29,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     wanted = ("radgraph==0.1.18", "appdirs", "dotmap", "h5py", "jsonpickle")
     options = ["--quiet", "pip", "install", "--no-deps", "--target", tmp_path / "package"]
     command = [sys.executable, "-m", "uv", *options]
-    settings = runpy.run_path(str(ROOT / "workflow" / "install.py"))["settings_for_uv"]()
+    settings = runpy.run_path(str(ROOT / "workflow" / "install.py"))["make_environment"]()
     subprocess.run([*command, "--index-strategy", "unsafe-best-match", *wanted], env=settings, check=True)
     monkeypatch.syspath_prepend(tmp_path / "package")
     yield
