@@ -41,7 +41,7 @@ def test_two_labelers_are_two_documents_of_one_case() -> None:
     rows = [report("a", "train"), report("b", "dev"), report("c/labeler_1"), report("c/labeler_2")]
     parts = task_of("graphs").parts(rows)
     assert [row.id for row in parts.test] == ["c/labeler_1", "c/labeler_2"]
-    counted = tasks.tagging_counts(parts.test, [[(0, 1, "OBS-DP")], [(0, 1, "OBS-DP"), (1, 3, "ANAT-DP")]])
+    counted = tasks.count_tags(parts.test, [[(0, 1, "OBS-DP")], [(0, 1, "OBS-DP"), (1, 3, "ANAT-DP")]])
     assert counted.to_dict("records") == [
         {"case": "c", "domain": "", "part": "entity", "matched": 3, "predicted": 3, "gold": 6}
     ]

@@ -76,6 +76,6 @@ def test_two_causes_of_one_check_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     twice = {
         name: {"kind": "paper", "explanation": "x", "checks": [{"exhibit": "rales.table9"}]} for name in "ab"
     }
-    monkeypatch.setattr("radeval_lib.study.results.description", lambda key: {"discrepancies": twice})
+    monkeypatch.setattr("radeval_lib.study.results.load_paper", lambda key: {"discrepancies": twice})
     with pytest.raises(ResultError):
         with_discrepancies("rales.table9", "printed", [check_value("mean", "2", 3)])
