@@ -103,12 +103,12 @@ def test_the_book_may_be_published_and_a_spoiled_one_may_not(smoke: Path, tmp_pa
     bad = '<a href="nowhere.html">x</a><div class="output traceback">x</div></article>'
     for name, old, new in (
         ("glossary.html", "</article>", bad),
-        ("notebooks/rales/calibration.html", 'id="rales-eq-ape"', 'id="elsewhere"'),
+        ("notebooks/rales/calibration.html", 'id="rales-eq-wmc"', 'id="elsewhere"'),
     ):
         text = (pages / name).read_text(encoding="utf-8")
         (pages / name).write_text(text.replace(old, new, 1), encoding="utf-8")
     problems = find_faults(tmp_path / "smoke")
-    for problem in ("glossary -> /nowhere.html", "glossary: an error", "no anchor rales-eq-ape"):
+    for problem in ("glossary -> /nowhere.html", "glossary: an error", "no anchor rales-eq-wmc"):
         assert sum(problem in line for line in problems) == 1
 
 
@@ -258,7 +258,10 @@ def _recorded(names: str) -> list[str]:
 _NER, _GRAPHS = "cells/ratescore/ner_training", "cells/summarization/graph_training"
 _MODELS = [_NER, _GRAPHS, "model: encoder", "model: graph_model", "model: ner_model"]
 _POWER = [f"ratescore/{name}" for name in ("fig3", "paper", "table3", "table4", "table5")]
+_FAILING = ["green/paper", "rales/paper", "ratescore/paper", "rrs/paper"]  # which claims fail, and why
 UNCLAIMED = {
+    "across/at_a_glance": _FAILING,
+    "across/exhibits": _FAILING,
     "across/audit": [f"{paper}/paper" for paper in sorted(PAPERS)],
     "across/fingerprints": [*_MODELS, "recorded/fingerprints"],
     "across/how_many_pairs": sorted([*_MODELS, *_POWER, "green/table6", *_recorded("mts_dialog radpref")]),
