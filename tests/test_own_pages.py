@@ -105,7 +105,8 @@ from radeval_lib.study.page_runs import data_title, evidence_words
 from radeval_lib.study.profiles import profile
 
 source = profile("embedded").roles["rated_pairs"]
-pairs, grades = which_judge.select_rated_candidates(load("rated_pairs", source, size=0, seed=0, root=data_root()))
+records = load("rated_pairs", source, size=0, seed=0, root=data_root())
+pairs, grades = which_judge.select_rated_candidates(records)
 print(len(pairs), pairs["set"].nunique(), list(grades), data_title(source), evidence_words(source))
 """
     ran = _python(copy, "-c", code)
