@@ -46,7 +46,7 @@ def render(
     ----------
     significant, insignificant : the errors of each category, six entries from (a) to (f). Errors given only
         by their number are written as ``finding 1; finding 2``.
-    matched : the matched findings, in the same form.
+    matched : the matched findings: their strings, or only their number.
     explanation : text to put first.
 
     Raises

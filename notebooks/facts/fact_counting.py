@@ -173,7 +173,8 @@ class BuildDocuments:
 
     @property
     def kept(self) -> list[Document]:
-        """The documents with a text and a description of at least 12 words, as the paper keeps them."""
+        """The documents whose description has at least 12 words, as in the paper, except those with an empty
+        text."""
         long = mtsamples.keep_long_descriptions(self.documents)
         return [document for document in long if reveal(document.text)]
 
@@ -211,27 +212,27 @@ def load(run: Run) -> BuildDocuments:
     return BuildDocuments(list(mtsamples.recorded_documents(recording)), from_whole, evidence="recorded")
 
 
-def part_percentages(in_print: Mapping[str, Printed]) -> dict[str, float]:
+def part_percentages(printed_numbers: Mapping[str, Printed]) -> dict[str, float]:
     """Return the percentage of the kept reports in each of the printed :data:`PARTS`, by part.
 
-    ``in_print`` has the printed numbers of ``facts.claim_dataset`` by name.
+    ``printed_numbers`` has the printed numbers of ``facts.claim_dataset`` by name.
     """
-    kept = sum(in_print[part].value for part in PARTS)
-    return {part: 100 * in_print[part].value / kept for part in PARTS}
+    kept = sum(printed_numbers[part].value for part in PARTS)
+    return {part: 100 * printed_numbers[part].value / kept for part in PARTS}
 
 
-def check_sizes(in_print: Mapping[str, Printed]) -> list[Check]:
+def check_sizes(printed_numbers: Mapping[str, Printed]) -> list[Check]:
     """Return checks of the printed sizes and shares against each other, which need no data.
 
     A printed share has two readings: a part has this share of all reports; or of each specialty, rounded up
-    or down to whole reports. ``in_print`` has the printed numbers of ``facts.claim_dataset`` by name.
+    or down to whole reports. ``printed_numbers`` has the printed numbers of ``facts.claim_dataset`` by name.
     """
-    specialties = in_print["specialties"].value
-    kept = sum(in_print[part].value for part in PARTS)
-    checks = [check_value("reports kept = train + development + test", in_print["kept"], kept)]
-    for part, percentage in part_percentages(in_print).items():
-        printed = in_print[f"{part}_share"]
-        excess = in_print[part].value - printed.value * kept / 100
+    specialties = printed_numbers["specialties"].value
+    kept = sum(printed_numbers[part].value for part in PARTS)
+    checks = [check_value("reports kept = train + development + test", printed_numbers["kept"], kept)]
+    for part, percentage in part_percentages(printed_numbers).items():
+        printed = printed_numbers[f"{part}_share"]
+        excess = printed_numbers[part].value - printed.value * kept / 100
         spread = f"{excess:+.1f} reports, where less than {specialties:.0f} either way are possible"
         readings = {
             "of all reports": (f"{percentage:.2f}%", printed.low <= percentage <= printed.high),
@@ -254,10 +255,10 @@ def split_sizes(n: int) -> tuple[int, int, int]:
     return train, development, n - train - development
 
 
-def check_whole_file(loaded: BuildDocuments, in_print: Mapping[str, Printed]) -> list[Check]:
+def check_whole_file(loaded: BuildDocuments, printed_numbers: Mapping[str, Printed]) -> list[Check]:
     """Return checks of the printed counts and lengths against the documents; none if they are only a part.
 
-    ``in_print`` has the printed numbers of ``facts.claim_dataset`` by name.
+    ``printed_numbers`` has the printed numbers of ``facts.claim_dataset`` by name.
     """
     if not loaded.whole:
         return []
@@ -280,16 +281,16 @@ def check_whole_file(loaded: BuildDocuments, in_print: Mapping[str, Printed]) ->
         "description_words": ("mean words of a description", [document.summary for document in documents]),
     }
     return [
-        *(check_value(name, in_print[quoted], count) for quoted, (name, count) in exact.items()),
+        *(check_value(name, printed_numbers[quoted], count) for quoted, (name, count) in exact.items()),
         check_statement(
             "reports",
-            in_print["reports"].text,
+            printed_numbers["reports"].text,
             f"{len(documents):,}",
-            round(len(documents), -2) == in_print["reports"].value,
+            round(len(documents), -2) == printed_numbers["reports"].value,
         ),
         *(
-            check_value(name, in_print[quoted], float(np.mean([len(reveal(text).split()) for text in texts])))
-            for quoted, (name, texts) in lengths.items()
+            check_value(name, printed_numbers[key], float(np.mean([len(reveal(t).split()) for t in texts])))
+            for key, (name, texts) in lengths.items()
         ),
     ]
 
@@ -344,7 +345,7 @@ def copying_of_descriptions(loaded: BuildDocuments, resamples: int, rng: np.rand
 
 
 def check_copying(
-    copied: pd.DataFrame, in_print: Mapping[str, Printed], *, whole: bool = True
+    copied: pd.DataFrame, printed_numbers: Mapping[str, Printed], *, whole: bool = True
 ) -> list[Check]:
     """Return checks of the printed ROUGE precisions, and of "mostly extractive", against measured copying.
 
@@ -354,21 +355,21 @@ def check_copying(
     Parameters
     ----------
     copied : the table of :func:`copying_of_descriptions`.
-    in_print : the printed numbers of ``facts.claim_extractive`` by name.
+    printed_numbers : the printed numbers of ``facts.claim_extractive`` by name.
     """
-    copied_by = {name: Estimate(*copied.loc[name, ["mean", "low", "high"]]) for name in copied.index}
-    runs = copied_by[MEASURES["in_runs"]]
-    precisions = list[Check]()
+    estimates = {name: Estimate(*copied.loc[name, ["mean", "low", "high"]]) for name in copied.index}
+    runs = estimates[MEASURES["in_runs"]]
+    precision_checks = list[Check]()
     for name, key in (("ROUGE-1 precision", "rouge_1"), ("ROUGE-L precision", "rouge_l")):
         titles = {"plain words": name, "stemmed words": f"{name}, stemmed"}
-        precisions += by_reading(
+        precision_checks += by_reading(
             {
-                reading: check_value(name, in_print[key], copied_by[title], possible=(0.0, 1.0))
+                reading: check_value(name, printed_numbers[key], estimates[title], possible=(0.0, 1.0))
                 for reading, title in titles.items()
             }
         )
     checks = [
-        *precisions,
+        *precision_checks,
         check_statement(
             "more than half of the words stand in copied runs",
             "descriptions are mostly extractive in nature",

@@ -197,14 +197,16 @@ class NerModels:
         }
 
     def check_printed(self, exhibit: OpenExhibit, printed: pd.DataFrame, column: str) -> None:
-        """Add checks of Table 6 or 7 against this build's trainings of the same models by the same scheme.
+        """Add to ``exhibit`` checks of Table 6 or 7 against this build's trainings on the same sources.
 
-        ``printed`` is the table, and ``column`` the column that names its rows. Table 7's models use IOB.
+        For Table 6, these are trainings of the same model by the same scheme; for Table 7, those of the
+        build's first IOB model, whichever that is. Rows without a training get no check. ``printed`` is the
+        whole table; ``column`` is ``model`` for Table 6 and ``training_data`` for Table 7.
         """
         if column == "training_data":
-            first = ratescore.settings(self.run.profile).initial_models["iob"][0]
+            table7_model = ratescore.settings(self.run.profile).initial_models["iob"][0]
             corpora = {"both": BOTH, **{source: source for source in SOURCES}}
-            names = {("iob", first, corpus): name for corpus, name in corpora.items()}
+            names = {("iob", table7_model, corpus): name for corpus, name in corpora.items()}
         else:
             schemes = {"IOB": "iob", "Span": "span"}
             scheme_of = printed.drop_duplicates("model").set_index("model")["scheme"].map(schemes)
@@ -216,7 +218,7 @@ class NerModels:
             for measure, row in self.measure(output).loc[MEASURES].iterrows():
                 where = {column: name, "measure": str(measure)}
                 estimate = Estimate(row["value"], row["low"], row["high"])
-                exhibit.value(Key(str(measure), name), cell(printed, **where), estimate)
+                exhibit.add(check_value(Key(str(measure), name), cell(printed, **where), estimate))
 
 
 def contrast_table(contrasts: Mapping[str, Mapping[str, Estimate]]) -> pd.DataFrame:

@@ -45,7 +45,7 @@ def load(path: Path, *, partial: bool = False) -> list[Document]:
 
 
 def keep_long_descriptions(documents: list[Document]) -> list[Document]:
-    """Return the documents with a description of at least 12 words, as the paper keeps them.
+    """Return the documents whose description has at least 12 words, the paper's criterion.
 
     Source: Moramarco et al. 2021, Section 3.
     """

@@ -133,10 +133,10 @@ def _list_marks(judged: dict[str, Any]) -> Iterator[Mark]:
 def _make_rated_pairs(rows: pd.DataFrame) -> Iterator[RatedPair]:
     """Yield the rated pair of each row of ``rows``, on each of three scales in turn.
 
-    ``grade`` is from 1 to 5. ``errors`` is the number of marked errors of any significance. ``error_share``
-    divides this number by the number of findings listed in either text, and is at most 1; if no finding is
-    listed, it is 1 if an error was marked, else 0. ``rows`` has the columns of :func:`read_marks` and
-    :func:`read_candidates`.
+    ``grade`` is from 1 (worst) to 5. ``errors`` is the number of marked errors of any significance.
+    ``error_share`` divides this number by the number of findings listed in either text, and is at most 1; if
+    no finding is listed, it is 1 if an error was marked, else 0. ``rows`` has the columns of
+    :func:`read_marks` and :func:`read_candidates`.
     """
     errors = rows[["_".join(mark) for mark in MARKS]].sum(axis=1)
     possible = rows["reference_findings"] + rows["candidate_findings"]
@@ -148,7 +148,11 @@ def _make_rated_pairs(rows: pd.DataFrame) -> Iterator[RatedPair]:
 
 
 def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
-    """Return an iterator over the rated pairs of the stored set on each scale, with placeholders as texts."""
+    """Yield one rated pair per radiologist and candidate of the stored set, on each of three scales in turn.
+
+    The scales are ``grade`` (1, the worst, to 5), ``errors`` (the number of marked errors) and
+    ``error_share`` (0 to 1; see :func:`_make_rated_pairs`). Texts are placeholders.
+    """
     rows = recording.parts["ratings"].merge(recording.table, on="number")
     placeholders = tabulate_placeholders(recording.name).loc[rows["number"]]
     names = [f"{row.set:03d}/{CANDIDATES[row.number % len(CANDIDATES)]}" for row in rows.itertuples()]

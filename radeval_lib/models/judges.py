@@ -203,19 +203,19 @@ class CachedJudge:
         with self._open() as connection:
             rows = ((key, connection.execute(query, [key]).fetchone()) for key in dict.fromkeys(keys))
             cached: dict[bytes, bytes] = {key: row[0] for key, row in rows if row}
-        missing = sorted({key: position for position, key in enumerate(keys) if key not in cached}.values())
+        missing_positions = sorted({key: at for at, key in enumerate(keys) if key not in cached}.values())
 
-        def store(analyses: Mapping[int, str]) -> None:
+        def store(answers: Mapping[int, str]) -> None:
             encoded = {
-                keys[missing[number]]: analysis.encode("utf-8", "surrogatepass")
-                for number, analysis in analyses.items()
+                keys[missing_positions[index]]: answer.encode("utf-8", "surrogatepass")
+                for index, answer in answers.items()
             }
             with self._open() as connection:
                 connection.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", encoded.items())
             cached.update(encoded)
 
-        if missing:
-            self._judge.judge([pairs[position] for position in missing], store)
+        if missing_positions:
+            self._judge.judge([pairs[position] for position in missing_positions], store)
         return store_answers([cached[key].decode("utf-8", "surrogatepass") for key in keys], keep)
 
 

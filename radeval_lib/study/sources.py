@@ -160,8 +160,8 @@ def describe_notebook(notebook: str) -> dict[str, Any]:
     """Return the identity of a running notebook, for its provenance.
 
     Keys: ``path``, of the source; ``cells``, the SHA-256 of the cells that ran; and ``as_source``, whether
-    these are the first cells of the source, in the same order. Both leave out papermill's cell of parameters,
-    and are None outside a kernel.
+    these are the first cells of the source, in the same order. ``cells`` and ``as_source`` ignore the cell
+    that papermill injects; outside a kernel, they are None.
     """
     path = display_path(path_of(notebook))
     if (ran := executed_cells()) is None:

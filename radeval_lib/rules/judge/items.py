@@ -88,7 +88,8 @@ def read_content(text: str) -> Content:
     """Return the content of a report, with repeated mentions merged. The result is cached and must not be
     changed."""
     reading, merged = read(text), Content()
-    diagnoses = {number for finding in reading.findings for number in finding.sign_of}
+    # A diagnosis makes no item of its own: it is stored in `means` of its sign's item.
+    diagnosis_numbers = {number for finding in reading.findings for number in finding.sign_of}
     items = []
     for number, finding in enumerate(reading.findings):
         if finding.observation in _GENERAL and finding.presence != "absent":
@@ -97,7 +98,7 @@ def read_content(text: str) -> Content:
             merged.denied.setdefault(finding.observation, (finding.start, finding.end))
             if finding.outright:
                 merged.contradicted.setdefault(finding.observation, (finding.start, finding.end))
-        elif number not in diagnoses:
+        elif number not in diagnosis_numbers:
             items += _split_by_place(_build_item(finding, reading), finding)
     for item in sorted(_split_by_side(items), key=_get_merge_order):
         _merge(merged.stated, item)
