@@ -83,7 +83,10 @@ class Entry(NamedTuple):
 
 
 def to_letter(mark: str) -> str:
-    """Return the letter, ``a`` to ``f``, of an error category marked by this letter or by ``1`` to ``6``."""
+    """Return an error category's letter, ``a`` to ``f``, given the letter or its number, ``1`` to ``6``.
+
+    Any other single character is returned unchanged.
+    """
     return LETTERS[DIGITS.index(mark)] if mark in DIGITS else mark
 
 

@@ -112,11 +112,11 @@ def count_findings(
 
 
 def group_metrics(metrics: Mapping[str, Metric], labels: Mapping[str, str]) -> pd.Series:
-    """Return the group of each metric, indexed by its label: :data:`PUBLISHED`, :data:`RULES` or
-    :data:`SUBSTITUTES`.
+    """Return a Series with each metric's group, by the metric's label.
 
-    ``metrics`` and ``labels`` have a metric's title as the key. A label that differs from the title names a
-    substitute model.
+    The group is :data:`RULES` for a rule-based metric; else :data:`PUBLISHED` if label and title are equal,
+    and :data:`SUBSTITUTES` if not, since such a label names a substitute model. ``metrics`` and ``labels``
+    have a metric's title as the key.
     """
     group_by_label = {
         labels[title]: RULES

@@ -89,14 +89,13 @@ def load(name: str, folder: Path | None = None) -> Recording:
     for file, digest in about["tables"].items():
         path = folder / file
         if not path.is_file() or checksums.of_file(path) != digest:
-            remedy = f"Restore both from git, or rewrite them: `radbook record {name}`."
-            raise DataError(f"missing, or not as {name}.yml describes it", display_path(path), remedy)
-    parts = {
-        Path(file).stem.removeprefix(f"{name}_"): pd.read_csv(folder / file)
-        for file in about["tables"]
-        if file != f"{name}.csv"
-    }
-    return Recording(name, pd.read_csv(folder / f"{name}.csv"), about, parts)
+            remedy = f"Restore the table and {name}.yml from git, or rewrite them: `radbook record {name}`."
+            difference = f"the table's SHA-256 is not the one in {name}.yml"
+            problem = difference if path.is_file() else "the table is missing"
+            raise DataError(problem, display_path(path), remedy)
+    paths = [folder / file for file in about["tables"]]
+    tables = {path.stem.removeprefix(f"{name}_"): pd.read_csv(path) for path in paths}
+    return Recording(name, tables.pop(name), about, tables)
 
 
 def list_tables(name: str) -> list[Path]:
@@ -115,11 +114,12 @@ def read_column(placeholders: Iterable[str], name: str) -> np.ndarray:
         If a text is not the placeholder of a candidate in a stored set, or the set has no such column.
     """
     values = []
-    for text in placeholders:
+    for position, text in enumerate(placeholders, start=1):
         stored = parse_placeholder(text)
         if stored is None or stored.side != "candidate":
-            remedy = "Score texts with the metric itself."
-            raise DataError("a text is not the placeholder of a stored candidate", name, remedy)
+            place = f"column {name!r}, text {position} (the first is 1)"
+            remedy = "Stored scores exist only for placeholders; to score texts, run the metric itself."
+            raise DataError("not the placeholder of a stored candidate", place, remedy)
         table = load(stored.set).table
         if name not in table:
             remedy = f"Run `radbook record {stored.set}`."

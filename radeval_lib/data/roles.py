@@ -67,7 +67,7 @@ def load(
         raise RoleError(f"unknown role {role!r}", "", f"Use one of {', '.join(registry.ROLES)}.")
     if source == SYNTHETIC:
         if not registry.ROLES[role].generator:
-            remedy = "In the profile, name a data set, `recorded/` and a stored set, or `absent`."
+            remedy = "In the profile, name a data set, `recorded/<stored set>`, or `absent`."
             raise RoleError("the generator makes no records of this role", where, remedy)
         if size < 1:
             raise RoleError(f"the generator cannot make {size} records", where, "Set the size to 1 or more.")

@@ -129,8 +129,12 @@ def _grade_submission(path: Path, archives: Path, rules: Rules) -> tuple[dict[st
         notebook = nbformat.read(path, as_version=4)
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         row["student"] = next((match[1] for cell in code if (match := _STUDENT_ID.search(cell.source))), "")
+        if lab is None and (names := [match[1] for cell in code if (match := _LAB_NAME.search(cell.source))]):
+            problem = f"no lab is called {names[0]!r}"
+            raise NotebookError(problem, remedy="Correct the name in otter.Notebook(...).")
         if lab is None:
-            raise NotebookError("it names no existing lab", remedy="Correct otter.Notebook, or give --lab.")
+            problem = 'the notebook does not call otter.Notebook("LAB.ipynb")'
+            raise NotebookError(problem, remedy="Add the call, or give --lab.")
         row["lab"] = lab.name
         notebook.metadata = {"kernelspec": _KERNEL}
         for cell in code:

@@ -94,8 +94,7 @@ def list_labs() -> list[Lab]:
     files = parse_toc_yaml(contents) if contents.is_file() else [_FOLDER]
     names = [file.removeprefix(_FOLDER) for file in files if file.startswith(_FOLDER)]
     if names and not LABS.is_dir():
-        remedy = "Run `radbook labs` in a clone of the repository."
-        raise NotebookError(f"{_FOLDER} is missing", remedy=remedy)
+        raise NotebookError(f"{_FOLDER} is missing", "", "Run `radbook labs` in a clone of the repository.")
     return [Lab(number, name, read_title(LABS / f"{name}.md")) for number, name in enumerate(names, start=1)]
 
 
@@ -204,12 +203,9 @@ def _make_question(task: Task) -> list[NotebookNode]:
     shares = [task.points / sum(hidden) if hidden_test else 0 for hidden_test in hidden]
     scored = f"points: {shares}" if hidden else f"points: {task.points:g}\nmanual: true"
     cell_of = new_markdown_cell if task.answer.cell_type == "markdown" else new_code_cell
-    cells = [
-        new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\n{scored}"),
-        new_raw_cell("# BEGIN SOLUTION"),
-        cell_of(task.answer.source),
-        new_raw_cell("# END SOLUTION"),
-    ]
+    head = new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\n{scored}")
+    solution = [new_raw_cell("# BEGIN SOLUTION"), cell_of(task.answer.source), new_raw_cell("# END SOLUTION")]
+    cells = [head, *solution]
     if task.tests:
         without = tuple(task.answer.metadata.get("without", ()))
         tests = [new_code_cell(make_otter_test(test, without)) for test in task.tests]

@@ -13,12 +13,12 @@ from radeval_lib.rules.generator.records import Style
 Sentence = tuple[list[str], list[str]]  # the words of a sentence, and their IOB tags
 
 
-def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
-    """Return the sentences of generated chest reports with their IOB tags.
+def sentences(style: Style, n_reports: int, seed: int) -> list[Sentence]:
+    """Return the sentences of ``n_reports`` generated chest reports, each as (words, IOB tags).
 
     ``style`` is ``hospital`` or ``encyclopaedic``. Articles at the beginning of an entity are left out of it.
     """
-    generated = generator.generate(reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
+    generated = generator.generate(n_reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
     tagged = [sentence for report in generated for sentence in encode_iob(report.findings)]
     for words, tags in tagged:
         for index, (word, tag) in enumerate(zip(words, list(tags), strict=True)):

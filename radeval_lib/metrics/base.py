@@ -369,8 +369,7 @@ def check_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[Pa
         for position, text in enumerate(texts):
             if not isinstance(text, str):
                 problem = f"item {position} (the first is 0) has type {type(text).__name__}, expected str"
-                remedy = "Convert it to a string; use '' for an empty report."
-                raise MetricError(problem, label, remedy)
+                raise MetricError(problem, label, "Convert it to a string; use '' for an empty report.")
     if len(references) != len(candidates):
         problem = f"{len(references)} references but {len(candidates)} candidates"
         raise MetricError(problem, "candidates", "Give one candidate per reference, in the same order.")

@@ -33,8 +33,7 @@ def _count_ngrams(reference: str, candidate: str, order: int) -> NDArray[np.floa
         )
         matched.append((reference_ngrams & candidate_ngrams).total())
         total.append(candidate_ngrams.total())
-    lengths = map(len, reversed(words_of_sides))
-    return np.array([*matched, *total, *lengths], dtype=np.float64)
+    return np.array([*matched, *total, *map(len, reversed(words_of_sides))], dtype=np.float64)
 
 
 def _compute_bleu(counts: NDArray[np.float64], order: int) -> NDArray[np.float64]:

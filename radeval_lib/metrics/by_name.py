@@ -47,8 +47,7 @@ def get(name: str) -> type[Metric]:
 
 def settings_of(name: str) -> dict[str, Any]:
     """Return the default of each setting of a metric, by the setting's name; raises as :func:`get`."""
-    parameters = inspect.signature(get(name)).parameters
-    return {key: parameter.default for key, parameter in parameters.items()}
+    return {key: parameter.default for key, parameter in inspect.signature(get(name)).parameters.items()}
 
 
 def create(name: str, /, **settings: Any) -> Metric:

@@ -202,12 +202,7 @@ class Evaluation(NamedTuple):
 
 
 def evaluate(
-    frame: pd.DataFrame,
-    metrics: Mapping[str, Metric],
-    where: str,
-    start: int = 1,
-    *,
-    explained: bool = False,
+    frame: pd.DataFrame, metrics: Mapping[str, Metric], where: str, start: int = 1, *, explained: bool = False
 ) -> Evaluation:
     """Return the scores of every pair of a table by every metric, after checking the table's columns.
 

@@ -485,7 +485,10 @@ class HeadlineNumbers(BaseModel, extra="forbid"):
 
 @cache
 def headlines() -> dict[str, Headline]:
-    """Return all findings of the front page by id, in the order of the page."""
+    """Return every finding that the front page can show, by id, in the order of ``headlines.yml``.
+
+    :func:`supported_headlines` picks those that are shown.
+    """
     entries = own_yaml.read(MANIFESTS / "headlines.yml").items()
     return {key: Headline.model_validate({"id": key, **entry}) for key, entry in entries}
 

@@ -152,10 +152,7 @@ CT_ABDOMEN = """[**2101-5-1**] 3:15 PM
     [
         (HEAD, "fall with headache"),
         (CT_ABDOMEN.format(reason="MEDICAL CONDITION:\n  Old man with pain"), "Old man with pain"),
-        (
-            CT_ABDOMEN.format(reason="CLINICAL INFORMATION & QUESTIONS TO BE ANSWERED:\n  Stones?"),
-            "Stones?",
-        ),
+        (CT_ABDOMEN.format(reason="CLINICAL INFORMATION & QUESTIONS TO BE ANSWERED:\n  Stones?"), "Stones?"),
         ("CT SCAN. COMPARISON: None.\n INDICATION:  Lung mass. COMPARISON: CT of May.", "Lung mass."),
         ("CT SCAN\n HISTORY: Known mass.\n TECHNIQUE: Axial.", "Known mass."),
         ("CT SCAN\n HISTORY: Known mass", "Known mass"),

@@ -78,7 +78,10 @@ def test_a_changed_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     recorded.load.cache_clear()
     try:
         assert len(recorded.load("mts_dialog").table) == 400
-        with pytest.raises(DataError):
+        with pytest.raises(DataError, match=r"SHA-256 is not the one in radpref\.yml"):
+            recorded.load("radpref")
+        (tmp_path / "radpref_ratings.csv").unlink()
+        with pytest.raises(DataError, match="the table is missing"):
             recorded.load("radpref")
         with pytest.raises(DataError):
             recorded.load("hearsay")
@@ -140,8 +143,8 @@ def test_columns_are_found_by_placeholder_alone() -> None:
     table = recorded.load("mts_dialog").table
     texts = recorded.tabulate_placeholders("mts_dialog")
     np.testing.assert_array_equal(recorded.read_column(texts["candidate"], "bleu"), table["bleu"])
-    with pytest.raises(DataError):
-        recorded.read_column(["No effusion."], "bleu")
+    with pytest.raises(DataError, match="column 'bleu', text 2 "):
+        recorded.read_column([texts["candidate"][0], "No effusion."], "bleu")
     with pytest.raises(DataError):
         recorded.read_column([texts["candidate"][0]], "spice")
 

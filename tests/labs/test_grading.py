@@ -87,12 +87,17 @@ def test_a_class_is_graded_in_isolation(built: Path, tmp_path: Path) -> None:
     nbformat.write(reaching, folder / "reaches.ipynb")
     shutil.copy(built / "student" / f"{LAB}.ipynb", folder / "empty.ipynb")
     (folder / "broken.ipynb").write_text('{"cells": [{"cell_type"', encoding="utf-8")
+    for name, source in {"unknown": 'otter.Notebook("lab9.ipynb")', "uncalled": "1"}.items():
+        cell = nbformat.v4.new_code_cell(source)
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / f"{name}.ipynb")
     table = graded(folder, "--seconds", "60")
     most = sum(full(LAB).values())
     assert table.loc["a student's folder/lab.ipynb", ["student", "points"]].tolist() == ["grace", most]
     assert table.loc["reaches.ipynb", "points"] == most
     assert table.loc["empty.ipynb", "points"] == 0
     assert table.loc["broken.ipynb", "status"].startswith("not graded")
+    assert "no lab is called 'lab9'" in table.loc["unknown.ipynb", "status"]
+    assert "does not call otter.Notebook" in table.loc["uncalled.ipynb", "status"]
     assert pd.isna(table.loc["broken.ipynb", "points"])
     assert table[BY_HAND].isna().all(axis=None)
     before = ["clipped_precision", "bleu"]

@@ -107,11 +107,7 @@ def test_an_unknown_metric_gets_the_nearest() -> None:
 
 @pytest.mark.parametrize(
     ("name", "setting", "value"),
-    [
-        ("bleu", "order", 2.5),
-        ("rouge_1", "stem", 3),
-        ("ratescore", "preset", "newest"),
-    ],
+    [("bleu", "order", 2.5), ("rouge_1", "stem", 3), ("ratescore", "preset", "newest")],
 )
 def test_a_value_of_another_type_is_named(name: str, setting: str, value: object) -> None:
     with pytest.raises(MetricError) as caught:

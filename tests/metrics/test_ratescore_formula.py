@@ -11,16 +11,7 @@ import yaml
 
 from radeval_lib.jobs.learned_weights import score_entity_pairs
 from radeval_lib.metrics import MetricError
-from radeval_lib.metrics.ratescore import (
-    TYPES,
-    Options,
-    RaTEScore,
-    Scorer,
-    Weights,
-    cosines,
-    load,
-    options,
-)
+from radeval_lib.metrics.ratescore import TYPES, Options, RaTEScore, Scorer, Weights, cosines, load, options
 
 FOLEY = [("Foley catheter", "ANATOMY"), ("in situ", "NON-ABNORMALITY")]
 NOT_FOLEY = [("Foley catheter", "ANATOMY"), ("not in place", "ABNORMALITY")]
@@ -137,6 +128,15 @@ def test_own_weights_as_json_and_yaml(tmp_path) -> None:
         load(tmp_path / "bad.yml")
     with pytest.raises(MetricError):
         load("middling")
+
+
+def test_similarities_that_do_not_fit_the_entities_are_refused() -> None:
+    with pytest.raises(MetricError, match="similarity or embeddings: neither is given"):
+        Scorer().score(FOLEY, NOT_FOLEY)
+    with pytest.raises(MetricError, match="embeddings: 3 vectors for the candidate's 2 entities"):
+        Scorer().score(FOLEY, NOT_FOLEY, embeddings=(np.ones((2, 4)), np.ones((3, 4))))
+    with pytest.raises(MetricError, match="similarity: its shape is"):
+        Scorer().score(FOLEY, NOT_FOLEY, np.ones((2, 3)))
 
 
 class WordTagger:

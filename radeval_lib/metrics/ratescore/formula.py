@@ -123,8 +123,7 @@ class Weights:
 
     def weight(self, query: str, match: str) -> float:
         """Return the weight for the types of a query entity and its match, such as "DISEASE"."""
-        row, column = find_type_indices([query, match])
-        return float(self.matrix[row, column])
+        return float(self.matrix[tuple(find_type_indices([query, match]))])
 
 
 def find_type_indices(types: Sequence[str]) -> NDArray[np.intp]:
@@ -203,8 +202,7 @@ def load(name_or_path: str | Path | Weights = "long") -> Weights:
     except (yaml.YAMLError, ValueError) as error:
         problem = f"neither YAML nor JSON ({str(error).splitlines()[0]})"
         raise MetricError(problem, path.name, "Write it like `long` in ratescore/weights.yml.") from None
-    weights = parse_weights(content, path.name)
-    return replace(weights, name=f"{path.name}@{checksums.of_text(text)[:12]}")
+    return replace(parse_weights(content, path.name), name=f"{path.name}@{checksums.of_text(text)[:12]}")
 
 
 class NamedEntity(NamedTuple):
@@ -381,23 +379,34 @@ class Scorer:
         Raises
         ------
         MetricError
-            If the cosines have another shape.
+            If both texts have entities, but neither ``similarity`` nor ``embeddings`` is given, the cosines
+            have another shape, or there is not one vector per entity.
         KeyError
             If an entity has an unknown type.
         """
-        ours, theirs = (tuple(NamedEntity(*pair) for pair in side) for side in (reference, candidate))
-        if not ours or not theirs:
-            value = self.empty_score(len(ours), len(theirs))
-            sides_without = [name for name, side in (("reference", ours), ("candidate", theirs)) if not side]
-            note = f"no entity in the {' and the '.join(sides_without)}"
-            return Explanation(ours, theirs, None, None, value, (*notes, note))
-        given = similarity if embeddings is None else cosines(*embeddings)
-        cosine_table = np.asarray(given, dtype=np.float64)
-        if cosine_table.shape != (len(ours), len(theirs)):
-            problem = f"its shape is {cosine_table.shape}, expected {(len(ours), len(theirs))}"
+        reference_entities = tuple(NamedEntity(*pair) for pair in reference)
+        candidate_entities = tuple(NamedEntity(*pair) for pair in candidate)
+        counts = {"reference": len(reference_entities), "candidate": len(candidate_entities)}
+        if not all(counts.values()):
+            value = self.empty_score(**counts)
+            note = f"no entity in the {' and the '.join(side for side, count in counts.items() if not count)}"
+            return Explanation(reference_entities, candidate_entities, None, None, value, (*notes, note))
+        if embeddings is not None:
+            for (side, count), vectors in zip(counts.items(), embeddings, strict=True):
+                if len(vectors) != count:
+                    problem = f"{len(vectors)} vectors for the {side}'s {count} entities"
+                    raise MetricError(problem, "embeddings", "Give one vector per entity.")
+            similarity = cosines(*embeddings)
+        if similarity is None:
+            raise MetricError("neither is given", "similarity or embeddings", "Give one of them.")
+        cosine_table = np.asarray(similarity, dtype=np.float64)
+        if cosine_table.shape != (expected := tuple(counts.values())):
+            problem = f"its shape is {cosine_table.shape}, expected {expected}"
             remedy = "Give a row for each entity of the reference and a column for each of the candidate."
             raise MetricError(problem, "similarity", remedy)
-        rows, columns = ([entity.type for entity in side] for side in (ours, theirs))
-        precision = self.direction(columns, rows, cosine_table.T)
-        recall = self.direction(rows, columns, cosine_table)
-        return Explanation(ours, theirs, precision, recall, f1(precision.value, recall.value), tuple(notes))
+        reference_types = [entity.type for entity in reference_entities]
+        candidate_types = [entity.type for entity in candidate_entities]
+        precision = self.direction(candidate_types, reference_types, cosine_table.T)
+        recall = self.direction(reference_types, candidate_types, cosine_table)
+        value = f1(precision.value, recall.value)
+        return Explanation(reference_entities, candidate_entities, precision, recall, value, tuple(notes))
