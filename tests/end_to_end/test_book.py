@@ -103,12 +103,12 @@ def test_the_book_may_be_published_and_a_spoiled_one_may_not(smoke: Path, tmp_pa
     bad = '<a href="nowhere.html">x</a><div class="output traceback">x</div></article>'
     for name, old, new in (
         ("glossary.html", "</article>", bad),
-        ("notebooks/rales/calibration.html", 'id="rales-eq-wmc"', 'id="elsewhere"'),
+        ("notebooks/rales/calibration.html", 'id="rales-eq-ape"', 'id="elsewhere"'),
     ):
         text = (pages / name).read_text(encoding="utf-8")
         (pages / name).write_text(text.replace(old, new, 1), encoding="utf-8")
     problems = find_faults(tmp_path / "smoke")
-    for problem in ("glossary -> /nowhere.html", "glossary: an error", "no anchor rales-eq-wmc"):
+    for problem in ("glossary -> /nowhere.html", "glossary: a cell", "no anchor rales-eq-ape"):
         assert sum(problem in line for line in problems) == 1
 
 
