@@ -18,10 +18,8 @@ MAGICS = """%matplotlib inline
 files = !ls"""
 BASH = "%%bash\necho hello\nls -la && pwd"
 JOBLIB = """from joblib import Parallel, delayed
-
 def square(x):
     return x * x
-
 print(Parallel(n_jobs=2)(delayed(square)(n) for n in range(4)))"""
 COLAB = """try:
     from google.colab import drive
@@ -29,28 +27,21 @@ COLAB = """try:
 except ImportError:
     print("not on Colab")"""
 HELPER = "%%writefile helper.py\ndef twice(x):\n    return 2 * x"
-CLASSES = """from dataclasses import dataclass
+CLASSES = """from collections import namedtuple
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
-
 @dataclass
 class Settings:
     order: int = 2
-
-class Pair(NamedTuple):
-    one: str
-    other: str
-
+Pair = namedtuple("Pair", "one other")
 @lru_cache(maxsize=None)
 def cached(n: int) -> int:
     return n
-
 print(getattr(Settings(), "order"), Pair("a", "b")._asdict(), f"{cached(1)=}", "x" in globals())"""
 PANDAS = """import pandas as pd
 import seaborn as sns
 from tqdm.auto import tqdm
-pd.set_option("display.max_rows", 5)
-sns.set_theme()
+pd.set_option("display.max_rows", 5); sns.set_theme()
 frame = pd.DataFrame({"a": [1, 2]})
 print(frame.query("a > 1"), frame.eval("a + 1"), [one for one in tqdm(range(3))])"""
 FILES = """import json, os, pickle, tempfile
@@ -61,11 +52,8 @@ with open("notes.pkl", "wb") as file:
     pickle.dump({"a": 1}, file)
 os.remove("notes.pkl")"""
 WARNINGS = """import gc, logging, random, sys, warnings
-warnings.filterwarnings("ignore")
-logging.basicConfig(level=logging.INFO)
-random.seed(0)
-gc.collect()
-sys.setrecursionlimit(5000)
+warnings.filterwarnings("ignore"); logging.basicConfig(level=logging.INFO)
+random.seed(0); gc.collect(); sys.setrecursionlimit(5000)
 print(sys.version, get_ipython().__class__.__name__)"""
 
 
