@@ -48,9 +48,9 @@ class Nearest:
 
     def __init__(self) -> None:
         table = recorded.load("radpref").table
-        known = table[select_half(table["case"].to_numpy(), "development")]
-        self._grades = known[["grade_1", "grade_2", "grade_3"]].mean(axis=1).to_numpy(np.float64)
-        self._features = _compute_features(known)
+        development = table[select_half(table["case"].to_numpy(), "development")]
+        self._grades = development[["grade_1", "grade_2", "grade_3"]].mean(axis=1).to_numpy(np.float64)
+        self._features = _compute_features(development)
         self._rouge = create("rouge_l")
 
     def score_rows(self, rows: pd.DataFrame) -> FloatArray:

@@ -38,9 +38,9 @@ def measure_agreement(reports: Iterable[LabelledReport]) -> pd.DataFrame:
         found_in_report = select_positive(label(report.text)), read_codes(report.text)
         read = {
             name
-            for key_of_label, found in zip((OBSERVATIONS, CODES), found_in_report, strict=True)
+            for key_of_label, keys in zip((OBSERVATIONS, CODES), found_in_report, strict=True)
             for name, key in key_of_label.items()
-            if key in found
+            if key in keys
         }
         counts["labelled"] += counts.index.isin(report.labels)
         counts["read"] += counts.index.isin(read)

@@ -51,8 +51,8 @@ def count_observations(path: Path) -> pd.DataFrame:
     passage, keys = _make_passage_reader(path), ["report", "section", "start", "end", "draw"]
     rows = []
     for number, ((*position, draw), part) in enumerate(read_labels().groupby(keys, sort=False)):
-        for measure, (gold, found) in _collect_observations(passage(*position), part).items():
-            rows.append((number, draw, measure, len(gold & found), len(gold), len(found)))
+        for measure, (gold, detected) in _collect_observations(passage(*position), part).items():
+            rows.append((number, draw, measure, len(gold & detected), len(gold), len(detected)))
     return pd.DataFrame(rows, columns=["sentence", "draw", "measure", "hit", "gold", "found"])
 
 

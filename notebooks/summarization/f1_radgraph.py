@@ -265,13 +265,13 @@ def compare_with_printed(rows: pd.DataFrame, graph: Graph) -> pd.DataFrame:
         printed`` and ``relation found``; "–" if the graph lacks the entity.
     """
     by_words = {words.lower(): (label.lower(), str(flag)) for words, label, flag in list_triplets(graph)}
-    found = [by_words.get(entity.lower(), ("–", "–")) for entity in rows["entity"]]
+    labelled = [by_words.get(entity.lower(), ("–", "–")) for entity in rows["entity"]]
     return pd.DataFrame(
         {
             "entity": rows["entity"],
             "label printed": rows["label"].str.lower(),
-            "label found": [label for label, _ in found],
+            "label found": [label for label, _ in labelled],
             "relation printed": rows["printed"],
-            "relation found": [flag for _, flag in found],
+            "relation found": [flag for _, flag in labelled],
         }
     )

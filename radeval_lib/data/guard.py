@@ -118,10 +118,10 @@ def find_sequences(texts: Iterable[Text], watched: Hashes) -> Hashes:
         for sequence in sequences[is_in(sequences, watched)].tolist():
             if len(texts_with[sequence]) <= leak_sequences.MAX_TEXTS:
                 texts_with[sequence].add(text_id)
-    found = np.array(sorted(texts_with), np.uint64)
-    rare = np.array([len(texts_with[each]) <= leak_sequences.MAX_TEXTS for each in found.tolist()], bool)
+    hashes = np.array(sorted(texts_with), np.uint64)
+    rare = np.array([len(texts_with[each]) <= leak_sequences.MAX_TEXTS for each in hashes.tolist()], bool)
     also_frequent = (leak_sequences.LEAK_RUN, leak_sequences.NUMBER, leak_sequences.NAMED_NUMBER)
-    return found[rare | np.isin(kinds_of(found), also_frequent)]
+    return hashes[rare | np.isin(kinds_of(hashes), also_frequent)]
 
 
 def scan(

@@ -69,9 +69,9 @@ def read(find: Find) -> list[SystemReport]:
 
     The list is empty unless the data root has all files.
     """
-    found = {name: find(name) for name in (REFERENCES, ORDERED_REFERENCES, *FILES.values())}
-    paths = {name: path for name, path in found.items() if path is not None}
-    if len(paths) < len(found):
+    located = {name: find(name) for name in (REFERENCES, ORDERED_REFERENCES, *FILES.values())}
+    paths = {name: path for name, path in located.items() if path is not None}
+    if len(paths) < len(located):
         return []
     originals = read_references(paths[REFERENCES])
     texts = {

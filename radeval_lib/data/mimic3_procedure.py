@@ -120,7 +120,7 @@ def count_titles(notes: Iterable[Document]) -> Counter[frozenset[str]]:
     ``notes``: from :func:`~radeval_lib.data.mimic3_rrs.read_radiology_notes`. A mapping must cover all sets.
     """
     texts = (reveal(note.text) for note in notes if note.label.startswith("CT"))
-    return Counter(found for text in texts if (found := find_titles(text)) and find_reason(text))
+    return Counter(titles for text in texts if (titles := find_titles(text)) and find_reason(text))
 
 
 def build_documents(

@@ -117,9 +117,9 @@ def read_column(placeholders: Iterable[str], name: str) -> np.ndarray:
     for position, text in enumerate(placeholders, start=1):
         stored = parse_placeholder(text)
         if stored is None or stored.side != "candidate":
-            place = f"column {name!r}, text {position} (the first is 1)"
+            location = f"column {name!r}, text {position} (the first is 1)"
             remedy = "Stored scores exist only for placeholders; to score texts, run the metric itself."
-            raise DataError("not the placeholder of a stored candidate", place, remedy)
+            raise DataError("not the placeholder of a stored candidate", location, remedy)
         table = load(stored.set).table
         if name not in table:
             remedy = f"Run `radbook record {stored.set}`."

@@ -58,9 +58,9 @@ class GreenSettings(BaseModel, extra="forbid", frozen=True):
     @classmethod
     def _has_known_keys(cls, training: dict[str, Any]) -> dict[str, Any]:
         """Raise a ValueError for a key that is not of :class:`TrainingSettings`, or that is set elsewhere."""
-        known = {field.name for field in fields(TrainingSettings)} - {"measure", "seed", "device"}
-        if unknown := sorted(training.keys() - known):
-            raise ValueError(f"has the unknown key {unknown[0]!r}. {did_you_mean(unknown[0], known)}".strip())
+        valid = {field.name for field in fields(TrainingSettings)} - {"measure", "seed", "device"}
+        if unknown := sorted(training.keys() - valid):
+            raise ValueError(f"has the unknown key {unknown[0]!r}. {did_you_mean(unknown[0], valid)}".strip())
         return training
 
     def tuning(self, seed: int, device: str) -> TrainingSettings:

@@ -48,23 +48,23 @@ class FactSummary:
 
 def facts(plan: Plan) -> frozenset[Fact]:
     """Return the facts of a report's plan; remarks, which say nothing about the patient, have none."""
-    found: set[Fact] = set()
+    facts: set[Fact] = set()
     for statement in plan:
         content = statement.content
         if isinstance(content, PlannedFinding):
             name = content.concept
-            found.add(("finding", name, content.certainty))
+            facts.add(("finding", name, content.certainty))
             if content.place or content.side:
-                found.add(("place", name, content.place, content.side))
+                facts.add(("place", name, content.place, content.side))
             if content.severity is not None or content.size_mm:
-                found.add(("degree", name, content.severity, content.size_mm))
+                facts.add(("degree", name, content.severity, content.size_mm))
             if content.change:
-                found.add(("change", name, content.change))
+                facts.add(("change", name, content.change))
         elif isinstance(content, Denial):
-            found.update(("absent", concept) for concept in content.concepts)
+            facts.update(("absent", concept) for concept in content.concepts)
         elif isinstance(content, Normal):
-            found.add(("not normal" if content.opposite else "normal", content.key))
-    return frozenset(found)
+            facts.add(("not normal" if content.opposite else "normal", content.key))
+    return frozenset(facts)
 
 
 def wordings(plans: Iterable[Plan]) -> list[list[str]]:

@@ -61,15 +61,15 @@ def sentences(*parts: str) -> tuple[Sentence, ...]:
     table = pd.read_csv(Path(__file__).with_name("report_sentences.csv"), keep_default_na=False)
     if unknown := set(parts) - set(table["part"]):
         raise ValueError(f"no part {min(unknown)!r}; give some of {', '.join(table['part'].unique())}")
-    found = []
+    filled = []
     for row in table[table["part"].isin(parts)].itertuples():
         for side, other in _OTHER.items() if "{" in row.text else [("", "")]:
             for lobe in _LOBES[side] if "{lobe}" in row.text else [""]:
                 text = row.text.format(side=side, Side=side.capitalize(), other=other, lobe=lobe)
                 stated = (state.partition(" ") for state in row.states.split(";") if state)
                 states = {observation: own_side or side for observation, _, own_side in stated}
-                found.append(Sentence(text, states, frozenset(filter(None, row.denies.split(";")))))
-    return tuple(found)
+                filled.append(Sentence(text, states, frozenset(filter(None, row.denies.split(";")))))
+    return tuple(filled)
 
 
 def pairs(n: int, seed: int, *parts: str) -> list[Pair]:

@@ -349,12 +349,12 @@ def _index_scores(frame: pd.DataFrame, where: str) -> dict[str, float]:
         raise MetricError(f"no column {missing[0]!r}", where, "Give `id` and `score` of each pair.")
     scores: dict[str, float] = {}
     for row, (pair_id, score) in enumerate(zip(frame["id"].map(str), frame["score"], strict=True), start=1):
-        place = f"{where}, row {row}"
+        location = f"{where}, row {row}"
         if pair_id in scores:
-            raise MetricError(f"id {to_line(pair_id, 40)} occurs twice", place, "Keep one row.")
+            raise MetricError(f"id {to_line(pair_id, 40)} occurs twice", location, "Keep one row.")
         try:
             scores[pair_id] = math.nan if str(score).strip().lower() in _NO_SCORE else float(score)
         except (TypeError, ValueError):
             remedy = "Give a number, or an empty cell if the metric fails."
-            raise MetricError(f"{score!r:.60} is not a number", place, remedy) from None
+            raise MetricError(f"{score!r:.60} is not a number", location, remedy) from None
     return scores

@@ -451,14 +451,14 @@ def read_json_lines(stream: TextIO, where: str) -> tuple[list[str], Iterator[dic
 
     def rows() -> Iterator[dict[str, Any]]:
         for number, line in enumerate(stream, start=1):
-            row, place = None, f"{where}, line {number}"
+            row, location = None, f"{where}, line {number}"
             with suppress(ValueError, RecursionError):
                 row = json.loads(line) if line.strip() else {}
             if not isinstance(row, dict):
-                raise MetricError("not a JSON object", place, "Write one object on each line.")
+                raise MetricError("not a JSON object", location, "Write one object on each line.")
             if "\\ud" in line.lower() and _SURROGATE.search(json.dumps(row, ensure_ascii=False)):
                 problem = "half of a surrogate pair, an escape from \\ud800 to \\udfff without its partner"
-                raise MetricError(problem, place, "Write both escapes of the character, or \\ufffd.")
+                raise MetricError(problem, location, "Write both escapes of the character, or \\ufffd.")
             if row:
                 yield row
 

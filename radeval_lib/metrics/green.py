@@ -141,11 +141,11 @@ def _parse_strictly(text: str) -> Analysis:
     for name, body in zip(names_and_bodies[::2], names_and_bodies[1::2], strict=True):
         bodies[name].append(body.strip().strip("`").strip())
     faults = [
-        f"{name}: {'more than one section' if found else 'no such section'}"
-        for name, found in bodies.items()
-        if len(found) != 1
+        f"{name}: {'more than one section' if blocks else 'no such section'}"
+        for name, blocks in bodies.items()
+        if len(blocks) != 1
     ]
-    unique = {name: found[0] for name, found in bodies.items() if len(found) == 1}
+    unique = {name: blocks[0] for name, blocks in bodies.items() if len(blocks) == 1}
     significant, insignificant = (
         _parse_errors_strictly(name, unique[name], faults) if name in unique else None
         for name in (SIGNIFICANT, INSIGNIFICANT)

@@ -45,16 +45,16 @@ def split_sentences(text: str) -> list[str]:
     as "1." or "FINDINGS: 2.". A number after a comma or a word such as "ribs", "grade" or "and" ("ribs 7 and
     8.") is not read as the number of a list item, so a sentence may end there.
     """
-    found: list[str] = []
+    sentences: list[str] = []
     pieces = map(tokens.one_line, _EMPTY_LINE.split(_SENTENCE_END.sub(r"\1\n\n", text)))
     for piece in filter(None, pieces):
-        last = found[-1] if found else ""
+        last = sentences[-1] if sentences else ""
         ends_in_item_number = _ENDS_IN_ITEM_NUMBER.search(last) and not _ENDS_IN_OWN_NUMBER.search(last)
         if ends_in_item_number or _ENDS_IN_ABBREVIATION.search(last):
-            found[-1] = f"{last} {piece}"
+            sentences[-1] = f"{last} {piece}"
         else:
-            found.append(piece)
-    return found
+            sentences.append(piece)
+    return sentences
 
 
 def compute_rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:

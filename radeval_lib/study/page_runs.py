@@ -451,12 +451,12 @@ def show_quotes(exhibit_id: str) -> HTML:
     """Return the paper's words about an exhibit as HTML quotations; excerpts from one place are joined by an
     ellipsis."""
     places: dict[str, list[str]] = {}
-    for place, words in quotations(exhibit_id):
-        places.setdefault(place, []).append(as_printed(words))
+    for location, words in quotations(exhibit_id):
+        places.setdefault(location, []).append(as_printed(words))
     paper = paper_prefix(exhibit(exhibit_id))
     items = [
-        f"<blockquote>“{' … '.join(pieces)}” <footer>{paper}{escape(place)}</footer></blockquote>"
-        for place, pieces in places.items()
+        f"<blockquote>“{' … '.join(pieces)}” <footer>{paper}{escape(location)}</footer></blockquote>"
+        for location, pieces in places.items()
     ]
     return HTML(f'<div class="quotes">{"".join(items)}</div>')
 

@@ -186,7 +186,7 @@ def profile(name: str) -> Profile:
         if (data_set := dataset_of(part)) not in known_sets:
             kind, source, choices = "data", data_set, [SYNTHETIC, ABSENT, *known_sets]
             if is_recorded(part):  # stored sets are listed as they are written in a profile
-                kind, source, choices = "stored", part, [f"recorded/{known}" for known in known_sets]
+                kind, source, choices = "stored", part, [f"recorded/{set_name}" for set_name in known_sets]
             remedy = f"{did_you_mean(source, choices)}Use one of {list_names(choices)}."
             raise ProfileError(f"roles, {role}: no {kind} set {source!r}", where, remedy)
     return made

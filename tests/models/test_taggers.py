@@ -95,7 +95,7 @@ def test_training_learns_and_is_kept(name, sentences, tmp_path) -> None:
     assert [kind for _, kind in tagger.tag([" ".join(words)])[0]] == [kind for *_, kind in expected]
     if name == "span":
         text = "Mild  Edema, (T4)."
-        assert all(found in text for found, _ in tagger.tag([text])[0])  # as the sentence writes it
+        assert all(entity in text for entity, _ in tagger.tag([text])[0])  # as the sentence writes it
 
 
 def test_span_scheme_sees_spans_of_up_to_eight_words() -> None:
