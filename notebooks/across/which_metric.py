@@ -3,10 +3,10 @@ code."""
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import _lru_cache_wrapper, partial
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from radeval_lib.data.ratings import tabulate_texts
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore.sentences import split
 from radeval_lib.papers.printed_numbers import printed
+from radeval_lib.rules.reader import reader, sentence
+from radeval_lib.rules.report_text import statements
 from radeval_lib.study.runs import Run
 
 _BERT_BASE, _THIS_BUILD = "BERT base twice", "this build"
@@ -135,9 +137,9 @@ def time_metrics(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str
         raise DataError(problem, "text_pairs", f"Configure a set of more than {WARM_UP} distinct references.")
     milliseconds = {}
     for title, metric in metrics.items():
-        for cached in gc.get_objects():
-            if type(cached) is _lru_cache_wrapper and cached.__module__.startswith("radeval_lib.rules."):
-                cached.cache_clear()
+        for value in chain.from_iterable(vars(module).values() for module in (reader, sentence, statements)):
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
         texts = [distinct[column].tolist() for column in ("reference", "candidate")]
         metric.score(*(side[:WARM_UP] for side in texts))
         timed = [side[WARM_UP:] for side in texts]

@@ -249,7 +249,8 @@ class TaggingBenchmark(BenchmarkTask):
     """Stanza's radiology entities, found by a token classifier; micro F1 of entities in seqeval's default
     mode.
 
-    Generated sentences, recognized by their several kinds of examination, are split anew.
+    Generated sentences cover more than one kind of examination, by which they are recognized. They get a new
+    split.
     """
 
     name, measure = "stanza", "f1"

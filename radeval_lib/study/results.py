@@ -99,7 +99,7 @@ class Result:
     remaining : the part of the exhibit that was not checked, in words.
     discrepancies : the known reasons why checks fail, by name.
     table : the rows of the rebuilt table, each as values by column; empty without a table. An infinite number
-        is the string ``inf`` or ``-inf``.
+        is the string ``Infinity`` or ``-Infinity``.
     provenance : as :meth:`radeval_lib.study.runs.Run.provenance` returns it.
     substitutes : a description of what replaces the paper's data or models.
     samples : the cases on which intervals and leads rest.
@@ -380,14 +380,14 @@ def record(
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as JSON values by column, with ten significant digits of each float.
 
-    Missing values are None; infinite ones are the strings ``inf`` and ``-inf``. Pandas itself would write ten
-    decimals, which are all 0 for a p of 5e-15, and would write infinite numbers as missing.
+    Missing values are None; infinite ones are the strings ``Infinity`` and ``-Infinity``. Pandas itself would
+    write ten decimals, which are all 0 for a p of 5e-15, and would write infinite numbers as missing.
     """
     rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records"))
     for row, values in zip(rows, table.itertuples(index=False, name=None), strict=True):
         for name, value in zip(row, values, strict=True):
             if isinstance(value, float) and not isnan(value):
-                row[name] = float(f"{value:.10g}") if isfinite(value) else str(value)
+                row[name] = float(f"{value:.10g}") if isfinite(value) else json.dumps(value)
     return rows
 
 

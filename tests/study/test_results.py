@@ -169,7 +169,7 @@ def test_a_recorded_table_keeps_ten_significant_digits(run: PageRun) -> None:
     table = pd.DataFrame({"w": [1148, 1483], "p": [4.8e-15, None], "f": [2 / 3, -1e999]}, index=["a", "b"])
     kept = record(run, _exhibit(), evidence="printed", checks=[YES], table=table)
     assert kept.table[0] == {"index": "a", "w": 1148, "p": 4.8e-15, "f": 0.6666666667}
-    assert kept.table[1] == {"index": "b", "w": 1483, "p": None, "f": "-inf"}
+    assert kept.table[1] == {"index": "b", "w": 1483, "p": None, "f": "-Infinity"}
     assert read_all(run.output_dir)[0].table == kept.table
 
 
