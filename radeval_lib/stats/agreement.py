@@ -63,8 +63,8 @@ def kendall_with_reference(counts: ArrayLike, reference: ArrayLike) -> FloatArra
 
 
 def wilcoxon_by_order(parts: Sequence[ArrayLike]) -> FloatArray:
-    """Return Wilcoxon's signed-rank W of each rater against the mean of all raters, once for every order of
-    summing the raters' counts; shape (orders, raters).
+    """Return Wilcoxon's signed-rank W of each rater against the mean of all raters, for every order in
+    which the raters' counts can be summed; shape (orders, raters).
 
     In floating point, a mean that is summed from six sixths differs from the exact mean in its last binary
     digits. This turns zero differences into tiny ones and breaks ties, so W varies with the order of the sum.
@@ -87,13 +87,13 @@ def wilcoxon_by_order(parts: Sequence[ArrayLike]) -> FloatArray:
 
 
 def interval_alpha(ratings: ArrayLike) -> FloatArray:
-    """Return Krippendorff's alpha at the interval level for each table of ratings, at most 1: 1 minus the
-    observed divided by the expected disagreement.
+    """Return Krippendorff's alpha at the interval level for each table of ratings: 1 minus the ratio of
+    observed to expected disagreement.
 
     ``ratings`` has shape (..., raters, units), without missing values; the result has shape (...). Alpha is
-    below 0 if raters disagree more than by chance, and NaN if all ratings of a table are equal. pingouin has
-    no such function, and the package krippendorff takes one table per call, while a bootstrap has thousands.
-    Source: Hayes and Krippendorff 2007.
+    at most 1, negative if raters disagree more than expected by chance, and NaN if all ratings of a table are
+    equal. pingouin has no such function, and the package krippendorff takes one table per call, while a
+    bootstrap has thousands. Source: Hayes and Krippendorff 2007.
     """
     table = np.asarray(ratings, dtype=np.float64)
     raters, units = table.shape[-2:]
@@ -111,7 +111,7 @@ def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> Estimate:
 
     The limits are ``low`` and ``high`` of the result, the mean minus and plus 1.96 standard deviations. If
     the differences are normal, 95% of them lie between the limits; these are no confidence interval.
-    Both arguments have the same unit and the same shape (items,), with two items or more. Raises ValueError
+    Both arguments have the same unit and the same shape (items,), with at least two items. Raises ValueError
     if a value is missing or infinite. pingouin's ``plot_blandaltman`` only draws the limits.
     """
     differences = check_array("first", first, None) - check_array("second", second, np.size(first))
@@ -135,15 +135,15 @@ def metric_agrees(gaps: ArrayLike, preferred: ArrayLike, cases: Sequence[object]
     """Return whether a metric and people have the same preference in each pair; bool, shape (pairs,).
 
     The metric prefers neither item if its two scores differ by at most a threshold. The threshold of a case
-    is chosen on all other cases: of 0 and the absolute differences of all pairs, the one with which the
-    metric agrees with people most often there; of several such, the smallest. So a pair's own rating never
-    chooses its threshold. The mean of the result is the accuracy acc*_eq of Deutsch et al. 2023, section 5.
+    is chosen on all other cases: among 0 and the absolute differences of all pairs, the smallest one with
+    which the metric agrees with people most often there. A pair's own rating therefore never influences its
+    threshold. The mean of the result is the accuracy acc*_eq of Deutsch et al. 2023, section 5.
 
     Parameters
     ----------
     gaps : the metric's score of the first item minus that of the second; finite, shape (pairs,).
     preferred : people's preference: 1 for the first item, -1 for the second, 0 for neither.
-    cases : the case of each pair; two or more different ones.
+    cases : the case of each pair; at least two different cases.
     """
     gap = check_array("gaps", gaps, None)
     numbers = number_groups("cases", cases, len(gap))
@@ -183,7 +183,7 @@ def rater_agreement(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
     """Return, for each pair, the share of raters whose preference is that of the other raters' mean grade.
 
     The preference is the first item, the second, or neither. The share is from 0 to 1; shape (pairs,).
-    Parameters are those of :func:`choices_of_others`.
+    :func:`choices_of_others` describes the parameters.
     """
     ratings = np.asarray(grades, dtype=np.float64)
     choices = _signs_of_gaps(ratings[pairs[:, 0]] - ratings[pairs[:, 1]], ratings).T
@@ -193,10 +193,11 @@ def rater_agreement(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
 def metric_agreement(
     scores: ArrayLike, grades: ArrayLike, pairs: NDArray[np.intp], cases: Sequence[object]
 ) -> FloatArray:
-    """Return, for each pair, how often a metric's preference is that of the mean grade by all raters but one.
+    """Return, for each pair, how often a metric prefers the item that the mean grade of all raters but one
+    prefers.
 
-    It is the share of the raters for whom this is so when they are left out, 0 to 1; shape (pairs,). It can
-    be compared with :func:`rater_agreement`, which uses the same means. :func:`metric_agrees` decides which
+    The share, from 0 to 1, is over the raters who are left out in turn; shape (pairs,). It can be compared
+    with :func:`rater_agreement`, which uses the same means. :func:`metric_agrees` decides which
     differences between scores are preferences.
 
     Parameters

@@ -24,9 +24,9 @@ class Estimate:
     Attributes
     ----------
     value : the number computed from the data, or from printed inputs as they are printed.
-    low, high : the ends of a 95% confidence interval, or of the range that the rounding of printed inputs
+    low, high : the bounds of a 95% confidence interval, or of the range that the rounding of printed inputs
         allows; the check that holds the estimate says which.
-    p : two-sided p value of the hypothesis that the quantity is 0; None if no test was made.
+    p : the two-sided p value for the hypothesis that the quantity is 0; None if no test was made.
     detectable : the distance from 0 at which the interval would exclude 0 with a probability of 80%; None if
         it was not computed.
     """
@@ -44,7 +44,7 @@ class Estimate:
 
 
 def f1(precision: float, recall: float) -> float:
-    """Return the harmonic mean of precision and recall, in their unit; 0 if the two sum to 0.
+    """Return the harmonic mean of precision and recall, in the same unit; 0 if the two sum to 0.
 
     If one is negative, as a mean cosine can be, the result may lie outside the range between the two.
     :func:`radeval_lib.stats.measures.f1` takes counts.
@@ -64,15 +64,15 @@ def check_array(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
     Raises
     ------
     ValueError
-        If the shape differs, or a value is NaN or infinite.
+        If the array does not have this shape, or a value is NaN or infinite.
     """
     array = np.asarray(values, dtype=np.float64)
     sizes = zip(array.shape, shape, strict=False)
-    if array.ndim != len(shape) or any(size == 0 or wanted not in (None, size) for size, wanted in sizes):
-        wanted = ", ".join("n" if size is None else str(size) for size in shape)
-        raise ValueError(f"{name} has shape {array.shape}; pass an array of shape ({wanted}), none of them 0")
+    if array.ndim != len(shape) or any(size == 0 or required not in (None, size) for size, required in sizes):
+        required_shape = ", ".join("n" if size is None else str(size) for size in shape)
+        raise ValueError(f"{name} has shape {array.shape}; pass an array of shape ({required_shape}), n > 0")
     if bad := int((~np.isfinite(array)).sum()):
-        raise ValueError(f"{name} has {bad} missing or infinite values; leave out the items that have them")
+        raise ValueError(f"{name} has {bad} missing or infinite values; leave out the items with such values")
     return array
 
 
@@ -89,7 +89,7 @@ def number_groups(name: str, groups: Any, items: int, *, sort: bool = False) -> 
     Raises
     ------
     ValueError
-        If ``groups`` has another length than ``items``, or the group of an item is missing.
+        If the length of ``groups`` is not ``items``, or the group of an item is missing.
     """
     import pandas as pd  # imported here because metrics that use this module must load without pandas
 
@@ -97,5 +97,5 @@ def number_groups(name: str, groups: Any, items: int, *, sort: bool = False) -> 
     if len(numbers) != items:
         raise ValueError(f"{name} has {len(numbers)} values for {items} items; give each item one group")
     if missing := int((numbers < 0).sum()):
-        raise ValueError(f"{name} has {missing} missing values; leave out the items that have them")
+        raise ValueError(f"{name} has {missing} missing values; leave out the items without a group")
     return numbers

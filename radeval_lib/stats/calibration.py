@@ -47,8 +47,8 @@ def _true_classes(labels: ArrayLike, array: FloatArray) -> NDArray[np.int64]:
     truth, (samples, classes) = np.asarray(labels), array.shape
     is_class = (truth >= 0) & (truth < classes)  # False for NaN
     if truth.shape != (samples,) or not is_class.all():
-        problem = f"labels of shape {truth.shape}, of which {(~is_class).sum()} are no classes"
-        raise ValueError(f"{problem}; pass {samples} whole numbers from 0 to {classes - 1}")
+        problem = f"labels of shape {truth.shape}, of which {(~is_class).sum()} are not class indices"
+        raise ValueError(f"{problem}; pass {samples} integers from 0 to {classes - 1}")
     return truth
 
 
@@ -85,7 +85,7 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS
     Returns
     -------
     DataFrame
-        One row per bin: its ends ``low`` and ``high``; ``count``, its number of samples; ``accuracy``;
+        One row per bin: its bounds ``low`` and ``high``; ``count``, its number of samples; ``accuracy``;
         ``confidence``, its mean; and ``gap``, the absolute difference between accuracy and mean confidence.
         Accuracy, confidence and gap are from 0 to 1, and NaN in a bin without samples.
     """
@@ -230,7 +230,7 @@ MEASURES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
     "NLL": negative_log_likelihood,
     "Brier": brier_score,
 }
-"""Every measure, a function of probabilities and labels, by its name in tables."""
+"""A mapping from the name of each measure in tables to its function of probabilities and labels."""
 
 
 def compute_measures(probabilities: ArrayLike, labels: ArrayLike) -> pd.Series:
@@ -345,7 +345,7 @@ def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
 
     Parameters
     ----------
-    logits : of validation samples, shape (n, k). Test samples must not be among them.
+    logits : the logits of validation samples, shape (n, k). Test samples must not be among them.
     labels : the true classes, int, shape (n,), 0 to k - 1, each with a finite logit.
 
     Raises

@@ -22,7 +22,7 @@ from radeval_lib.stats.inference import holm
 from radeval_lib.stats.printed import Kind
 from radeval_lib.stats.resampling import drawn_counts, estimate, percentile_ends
 
-LEAST_GROUPS = 5  # of fewer groups, the variance is too uncertain for a bootstrap
+LEAST_GROUPS = 5  # with fewer groups, the variance is too uncertain for a bootstrap
 _MOST_UNDEFINED = 0.05  # the largest share of resamples in which a coefficient may be undefined
 _TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
@@ -138,9 +138,9 @@ def resample(
 
     Parameters
     ----------
-    scores : the scores of each metric by its name, finite, shape (pairs,).
-    ratings : finite, shape (pairs,).
-    groups : the case of each pair, shape (pairs,); None makes every pair a case of its own.
+    scores : a mapping from the name of each metric to its scores, finite, shape (pairs,).
+    ratings : the ratings, finite, shape (pairs,).
+    groups : the case of each pair, shape (pairs,); if None, every pair is a separate case.
     kind : the coefficient; ``kendall`` is tau-b.
     resamples : the number of resamples.
 
@@ -148,8 +148,8 @@ def resample(
     ------
     ValueError
         If a score or rating is missing, there are fewer than 5 cases, or the correlation of a metric is
-        undefined in more than 5% of the resamples, because its scores or the ratings do not vary there. In
-        up to 5%, such resamples are left out.
+        undefined in more than 5% of the resamples, because its scores or the ratings do not vary there.
+        Up to 5%, such resamples are left out.
     """
     y = check_array("ratings", ratings, None)
     table = np.array([check_array(name, values, len(y)) for name, values in scores.items()])
@@ -171,7 +171,7 @@ class _Variable:
     """The scores of a metric, or the ratings, with their order and ties, prepared for resampling."""
 
     def __init__(self, values: FloatArray) -> None:
-        # Correlations do not depend on centre and scale; sums of squares of standardized values are exacter.
+        # Correlations do not depend on centre and scale. Standardizing makes sums of squares more exact.
         self.values = (values - values.mean()) / (values.std() or 1.0)
         self._order = np.argsort(values, kind="stable")
         _, self._starts = np.unique(values[self._order], return_index=True)
@@ -203,16 +203,16 @@ def _resample_coefficients(
     pairs); ``numbers`` has the case of each pair, a number from 0.
     """
     metrics, rated = [_Variable(row) for row in scores], _Variable(ratings)
-    of_kind = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}[kind]
+    compute = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}[kind]
     chunks = []
     for drawn in drawn_counts(int(numbers.max()) + 1, resamples, rng, len(ratings)):
         counts = drawn[:, numbers]
-        chunks.append(np.stack([of_kind(counts, metric, rated) for metric in metrics]))
+        chunks.append(np.stack([compute(counts, metric, rated) for metric in metrics]))
     return np.concatenate(chunks, axis=1)
 
 
 def _divide_covariance(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return correlations: covariances divided by the root of the product of two variances, -1 to 1.
+    """Return correlations, -1 to 1: covariances divided by the square root of the product of two variances.
 
     NaN if a variance is 0 or negative. ``product`` has the covariances, ``first`` and ``second`` have the
     variances, each of shape (resamples,) and on one scale.
@@ -246,12 +246,12 @@ def _spearman(counts: FloatArray, metric: _Variable, ratings: _Variable) -> Floa
 
 def _kendall(counts: FloatArray, metric: _Variable, ratings: _Variable) -> FloatArray:
     """Return Kendall's tau-b in each resample; NaN if a side does not vary."""
-    # Sums of whole numbers are exact in float32 below 2^24, more than any data set here has pairs.
+    # Sums of integers are exact in float32 below 2^24, more than any data set here has pairs.
     x, y = (variable.distinct.astype(np.float32) for variable in (metric, ratings))
     # 1 where two pairs are in the same order on both sides, -1 if not, 0 for ties.
     signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
     concordance = np.einsum("bi,bi->b", counts, counts.astype(np.float32) @ signs)
-    everything = counts.sum(axis=1) ** 2
-    untied = [everything - (variable.count_values(counts) ** 2).sum(axis=1) for variable in (metric, ratings)]
+    all_pairs = counts.sum(axis=1) ** 2
+    untied = [all_pairs - (variable.count_values(counts) ** 2).sum(axis=1) for variable in (metric, ratings)]
     # Numerator and denominators count ordered pairs of draws. A draw paired with itself is a tie in all.
     return _divide_covariance(concordance, untied[0], untied[1])

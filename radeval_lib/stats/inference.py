@@ -1,5 +1,5 @@
-"""P values of a bootstrapped quantity, of the difference of two systems, and of a family of tests; confidence
-intervals of shares."""
+"""P values for a bootstrapped quantity, for the difference between two systems and for a family of tests;
+confidence intervals for shares."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from scipy import stats
 
 from radeval_lib.stats.base import FloatArray, Formula, check_array
 
-_CELLS = 2_000_000  # entries of masks in memory at a time: 16 MB as float64
-_SAME = 1e-9  # scores that differ by less are equal
+_MASK_ENTRIES = 2_000_000  # held in memory at a time: 16 MB as float64
+_TIE = 1e-9  # scores that differ by less are equal
 
 
 def inversion_p(drawn: ArrayLike) -> float:
@@ -27,20 +27,20 @@ def inversion_p(drawn: ArrayLike) -> float:
     """
     values = np.asarray(drawn, dtype=np.float64)
     values = np.where(np.abs(values) < 1e-12, 0.0, values)  # a rounding error of 0 counts as 0
-    fewer = min(int((values <= 0).sum()), int((values >= 0).sum()))
-    return min(1.0, 2 * (1 + fewer) / (1 + len(values)))
+    smaller_tail = min(int((values <= 0).sum()), int((values >= 0).sum()))
+    return min(1.0, 2 * (1 + smaller_tail) / (1 + len(values)))
 
 
 def exchange_masks(cases: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
     """Yield bool arrays of shape (exchanges, cases): True if two systems exchange their outputs for a case.
 
-    Together they hold all 2^cases exchanges if these are at most ``resamples``, otherwise ``resamples``
-    random ones.
+    Together they hold all 2^cases exchanges if there are at most ``resamples`` of them, otherwise
+    ``resamples`` random ones.
     """
     if is_enumerated(cases, resamples):
         yield (np.arange(2**cases)[:, None] >> np.arange(cases) & 1).astype(bool)
         return
-    step = max(1, _CELLS // cases)
+    step = max(1, _MASK_ENTRIES // cases)
     for start in range(0, resamples, step):
         yield rng.integers(2, size=(min(step, resamples - start), cases), dtype=bool)
 
@@ -73,8 +73,8 @@ def randomization_p(
     least = np.abs(left - right) - 1e-12 * (np.abs(left) + np.abs(right))
     count = 0
     for mask in exchange_masks(len(first), resamples, rng):
-        moved = mask.astype(np.float64) @ (second - first)
-        gaps = np.abs(values(first_sums + moved) - values(second_sums - moved))
+        exchanged = mask.astype(np.float64) @ (second - first)
+        gaps = np.abs(values(first_sums + exchanged) - values(second_sums - exchanged))
         count = count + (gaps >= least).sum(axis=0)
     if is_enumerated(len(first), resamples):
         return np.asarray(count / 2 ** len(first), dtype=np.float64)
@@ -95,21 +95,21 @@ def holm(ps: ArrayLike) -> FloatArray:
 
 
 def wilson_interval(count: float, cases: int) -> tuple[float, float]:
-    """Return the low and the high end of Wilson's 95% interval of the share ``count / cases``, 0 to 1 (Wilson
-    1927).
+    """Return the lower and upper bounds of Wilson's 95% confidence interval for the share ``count / cases``,
+    0 to 1 (Wilson 1927).
 
-    ``count`` is from 0 to ``cases``, which is at least 1. It need not be whole, so a tie can count as half;
-    SciPy's ``binomtest`` requires whole numbers, for which the two agree.
+    ``count`` is from 0 to ``cases``, which is at least 1. It need not be an integer, so a tie can count as
+    half; SciPy's ``binomtest`` requires integers, for which the two agree.
     """
     z, share = float(stats.norm.isf(0.025)), count / cases
     middle = share + z**2 / (2 * cases)
-    half = z * math.sqrt(share * (1 - share) / cases + z**2 / (4 * cases**2))
-    low, high = ((middle + sign * half) / (1 + z**2 / cases) for sign in (-1, 1))
+    half_width = z * math.sqrt(share * (1 - share) / cases + z**2 / (4 * cases**2))
+    low, high = ((middle + sign * half_width) / (1 + z**2 / cases) for sign in (-1, 1))
     return max(0.0, low), min(1.0, high)
 
 
 def rule_of_three(cases: int) -> float:
-    """Return the approximate upper 95% bound of a share that is 0 in ``cases`` cases, one or more:
+    """Return the approximate upper 95% bound for a share that is 0 in ``cases`` cases, one or more:
     3 / cases, at most 1 (Hanley and Lippman-Hand 1983)."""
     return min(1.0, 3 / cases)
 
@@ -133,11 +133,11 @@ def preference_shares(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame
     Raises
     ------
     ValueError
-        If a score is missing or infinite, or the two tables have different numbers of items.
+        If a score is missing or infinite, or ``better`` and ``worse`` have different numbers of items.
     """
     scores = check_array("better", better, None, None)
     gaps = scores - check_array("worse", worse[better.columns], *scores.shape)
-    points = np.where(np.abs(gaps) < _SAME, 0.5, gaps > 0)
+    points = np.where(np.abs(gaps) < _TIE, 0.5, gaps > 0)
     value, n = points.mean(axis=0), len(points)
     low, high = np.transpose([wilson_interval(count, n) for count in value * n])
     columns = {"value": value, "low": low, "high": high, "tied": (points == 0.5).mean(axis=0), "n": n}

@@ -17,8 +17,8 @@ from radeval_lib.stats.resampling import estimate, percentile_ends, resample_mod
 class Measure(NamedTuple):
     """A group of measures that are computed from sums of statistics over cases.
 
-    The functions below take a frame ``counts`` with one row per training seed and case, where every seed has
-    each case once: ``seed``, ``case`` (a report or document) and the statistics.
+    The functions below take a DataFrame ``counts`` with one row per training seed and case, where every seed
+    has each case once: ``seed``, ``case`` (a report or document) and the statistics.
 
     Attributes
     ----------
@@ -59,8 +59,8 @@ TAGGING = Measure(
     (*MICRO.names, "accuracy"),
     lambda sums: np.concatenate([MICRO.values(sums), ratio(sums[..., 3:4], sums[..., 4:5])], axis=-1),
 )
-"""The measures of an NER model: :data:`MICRO` of its spans, exact in ends and label, and the accuracy of its
-labels of words."""
+"""The measures of an NER model: :data:`MICRO` of its spans, which must match in both ends and label, and the
+accuracy of its word labels."""
 
 
 def values_by_seed(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
@@ -79,13 +79,13 @@ def intervals(
     Index ``measure``. Columns: ``value``, ``low``, ``high``; ``least`` and ``most``, the smallest and largest
     value of a seed.
     """
-    of_seeds = values_by_seed(counts, measure)
+    by_seed = values_by_seed(counts, measure)
     *_, table = _count_array(counts, measure)
     (drawn,) = resample_models([table], measure.values, resamples=resamples, rng=rng)
     low, high = percentile_ends(drawn.total()).clip(0, 1)
-    least, most = of_seeds.min(), of_seeds.max()
-    columns = {"value": of_seeds.mean(), "low": low, "high": high, "least": least, "most": most}
-    return pd.DataFrame(columns, index=of_seeds.columns).rename_axis("measure")
+    least, most = by_seed.min(), by_seed.max()
+    columns = {"value": by_seed.mean(), "low": low, "high": high, "least": least, "most": most}
+    return pd.DataFrame(columns, index=by_seed.columns).rename_axis("measure")
 
 
 def paired_difference(
@@ -114,7 +114,7 @@ def paired_difference(
     (_, cases, left), (_, second_cases, right) = (_count_array(counts, measure) for counts in (first, second))
     if cases != second_cases:
         lacking = len({*cases} ^ {*second_cases})
-        raise ValueError(f"{lacking} cases are in one table only; pass counts of the same cases")
+        raise ValueError(f"{lacking} cases are in only one of the tables; pass counts of the same cases")
     first_draws, second_draws = resample_models([left, right], measure.values, resamples=resamples, rng=rng)
     gap = first_draws - second_draws
     rows = [vars(estimate(*pair)) for pair in zip(gap.value, gap.total().T, strict=True)]

@@ -1,11 +1,11 @@
-"""Inference from printed numbers alone: tests of printed correlations, shares and intervals, and the whole
-numbers that printed shares and means can come from.
+"""Inference from printed numbers alone: tests of printed correlations, shares and intervals, and the
+integers from which printed shares and means can result.
 
 Intervals and tests of correlations are large-sample results for independent pairs; if several pairs share
 a report, the true uncertainty is larger. The errors of two estimates on the same items are correlated. No
 paper prints this correlation, so tests take it as an argument; 0 means independent errors.
 
-Source of the intervals of shares: Brown, Cai and DasGupta 2001, Statistical Science 16(2).
+Source of the intervals for shares: Brown, Cai and DasGupta 2001, Statistical Science 16(2).
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ Method = Literal["exact", "Wilson", "Wald", "bootstrap percentile", "bootstrap B
 _Z = float(stats.norm.ppf(0.975))  # half of a 95% interval, in standard errors
 _TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
 EDGE = 1e-9
-"""Tolerance for binary floating point at the ends of a rounding interval."""
+"""Tolerance for binary floating point at the bounds of a rounding interval."""
 
 
 def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float]:
-    """Return the two ends of the 95% confidence interval of a correlation over ``n`` independent pairs, by
+    """Return the bounds of the 95% confidence interval for a correlation over ``n`` independent pairs, by
     Fisher's z.
 
     The standard error of z is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett
@@ -107,9 +107,9 @@ def needed_between(first: float, second: float, n: int) -> float:
 
 
 def standard_error(low: float, high: float) -> float:
-    """Return the standard error of a correlation on Fisher's z scale, from the ends of its 95% interval.
+    """Return the standard error of a correlation on Fisher's z scale, from the bounds of its 95% interval.
 
-    The interval is taken as symmetric on that scale. Both ends must be above -1 and below 1.
+    The interval is assumed to be symmetric on that scale. Both bounds must be above -1 and below 1.
     """
     return (math.atanh(high) - math.atanh(low)) / (2 * _Z)
 
@@ -123,9 +123,10 @@ def two_sided_p(
 
     Parameters
     ----------
-    difference : of the two estimates; arguments broadcast, and the result has their common shape.
+    difference : the difference of the two estimates. All arguments broadcast; the result has their common
+        shape.
     first_se, second_se : the estimates' standard errors.
-    correlation : of the estimates' errors, -1 to 1.
+    correlation : the correlation of the estimates' errors, -1 to 1.
     """
     first, second = np.asarray(first_se, dtype=np.float64), np.asarray(second_se, dtype=np.float64)
     variance = first**2 + second**2 - 2 * np.asarray(correlation, dtype=np.float64) * first * second
@@ -150,7 +151,7 @@ def needed_correlation(difference: float, first_se: float, second_se: float) -> 
 
 
 def rounding_corners(values: Sequence[float], half_widths: Sequence[float]) -> NDArray[np.float64]:
-    """Return the printed numbers (row 0) and every combination of the ends of their rounding intervals (the
+    """Return the printed numbers (row 0) and every combination of the bounds of their rounding intervals (the
     other rows); shape (1 + combinations, numbers).
 
     Each number's rounding interval is its value minus and plus its half-width. A number with half-width 0 is
@@ -166,7 +167,7 @@ def p_of_intervals(
 ) -> tuple[float, float, float]:
     """Return (p, smallest p, largest p) of the two-sided test that two printed correlations are equal.
 
-    The first is the p of the numbers as printed; the others are the ends of the range that rounding allows.
+    The first is the p of the numbers as printed; the others are the bounds of the range that rounding allows.
     The test is :func:`two_sided_p` on Fisher's z scale; equal correlations have p = 1.
 
     Parameters
@@ -194,29 +195,30 @@ def p_of_intervals(
 def sums_that_print(mean: float, half_width: float, n: int) -> list[int]:
     """Return every sum of ``n`` counts whose mean rounds to a printed mean, in rising order.
 
-    A count is a whole number, 0 or more. Empty if no n counts can have that mean: the GRIM test (Brown and
-    Heathers 2017). ``half_width`` is half a unit of the last printed digit.
+    A count is an integer, 0 or more. The list is empty if no n counts can have that mean: the GRIM test
+    (Brown and Heathers 2017). ``half_width`` is half a unit of the last printed digit.
     """
     first, last = math.ceil((mean - half_width - EDGE) * n), math.floor((mean + half_width + EDGE) * n)
     return list(range(max(first, 0), last + 1))
 
 
 def counts_that_print(share: float, half_width: float, n: int) -> list[int]:
-    """Return every whole number k from 0 to n for which k / n rounds to a printed share, in rising order.
+    """Return every integer k from 0 to n for which k / n rounds to a printed share, in rising order.
 
-    Empty if there is none. ``half_width`` is half a unit of the last printed digit, as a fraction.
+    The list is empty if there is none. ``half_width`` is half a unit of the last printed digit, as a
+    fraction.
     """
     return [k for k in sums_that_print(share, half_width, n) if k <= n]
 
 
 @cache
 def interval_of_share(k: int, n: int, method: Method) -> tuple[float, float]:
-    """Return the two ends of the 95% confidence interval of the share k / n.
+    """Return the bounds of the 95% confidence interval for the share k / n.
 
     ``exact`` is Clopper and Pearson's interval. ``bootstrap percentile`` returns quantiles of the binomial
     distribution, the limit of many resamples. ``bootstrap BCa`` returns its quantiles at levels corrected for
-    bias and acceleration (Efron 1987), as :func:`scipy.stats.bootstrap` does. ``Wald``'s ends may lie outside
-    0 to 1. Raises ValueError for another method.
+    bias and acceleration (Efron 1987), as :func:`scipy.stats.bootstrap` does. The bounds of ``Wald`` may be
+    below 0 or above 1. Raises ValueError for another method.
     """
     if method == "Wilson":
         return wilson_interval(k, n)
@@ -224,17 +226,17 @@ def interval_of_share(k: int, n: int, method: Method) -> tuple[float, float]:
         exact = stats.binomtest(k, n).proportion_ci(0.95)
         return float(exact.low), float(exact.high)
     if method == "Wald":
-        half = _Z * math.sqrt(k / n * (1 - k / n) / n)
-        return k / n - half, k / n + half
+        half_width = _Z * math.sqrt(k / n * (1 - k / n) / n)
+        return k / n - half_width, k / n + half_width
     if method not in (methods := get_args(Method)):
-        raise ValueError(f"unknown method {method!r} of an interval; use one of {', '.join(methods)}")
+        raise ValueError(f"unknown interval method {method!r}; use one of {', '.join(methods)}")
     levels = _bca_levels(k, n) if method == "bootstrap BCa" else _TAILS
     low, high = stats.binom.ppf(levels, n, k / n) / n
     return float(low), float(high)
 
 
 def _bca_levels(k: int, n: int) -> NDArray[np.float64]:
-    """Return the levels of the two quantiles that are the ends of the BCa interval of the share k / n."""
+    """Return the levels of the two quantiles that are the bounds of the BCa interval for the share k / n."""
     if k in (0, n):  # every resample equals the data, so nothing can be corrected
         return np.array(_TAILS)
     bias = special.ndtri((special.bdtr(k - 1, n, k / n) + special.bdtr(k, n, k / n)) / 2)
@@ -250,12 +252,12 @@ def _bca_levels(k: int, n: int) -> NDArray[np.float64]:
 def possible_samples(
     shares: Sequence[tuple[float, float, float]], half_width: float, largest: int
 ) -> pd.DataFrame:
-    """Return how many printed shares, and ends of their intervals, each number of cases and each kind of
-    interval reproduce.
+    """Return how many printed shares and interval bounds are reproduced by each number of cases with each
+    kind of interval.
 
     Parameters
     ----------
-    shares : printed shares of the same cases, each with the ends of its interval: (share, low, high).
+    shares : printed shares of the same cases, each with the bounds of its interval: (share, low, high).
     half_width : half a unit of the last printed digit.
     largest : the largest number of cases to try; the smallest is 1.
 
@@ -263,8 +265,8 @@ def possible_samples(
     -------
     DataFrame
         One row per number of cases ``n`` and ``method`` (of :data:`Method`). ``shares`` is the number of
-        printed shares that equal a rounded k / n for some k. ``ends`` is the number of printed ends that the
-        method reproduces, where each share has the k with which most of its two ends agree.
+        printed shares that equal a rounded k / n for some k. ``ends`` is the number of printed bounds that
+        the method reproduces; for each share, k is the count with which the most of its two bounds agree.
     """
     rows = []
     for n in range(1, largest + 1):
@@ -304,8 +306,8 @@ def predictions_that_print(
     """Return the smallest and the largest number of predictions of a class that fit its printed precision
     and recall.
 
-    None in three cases: no whole numbers fit; the recall is 0, because the precision is then 0 for any number
-    of predictions; or the printed precision may stand for 0, so that there is no largest number.
+    The result is None in three cases: no integers fit; the recall is 0, because the precision is then 0 for
+    any number of predictions; or the printed precision may stand for 0, so that there is no largest number.
 
     Parameters
     ----------

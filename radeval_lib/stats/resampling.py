@@ -24,7 +24,7 @@ from scipy.stats import t as student
 from radeval_lib.stats.base import Estimate, FloatArray, Formula, check_array, number_groups
 from radeval_lib.stats.inference import inversion_p
 
-_CELLS = 2_000_000  # numbers in memory at a time: 16 MB for an array
+_NUMBERS_IN_MEMORY = 2_000_000  # 16 MB for an array
 
 
 def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: int) -> Iterator[FloatArray]:
@@ -34,7 +34,7 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
     number of groups. ``width`` is how many numbers the caller holds in memory for each resample. It limits
     the size of a batch and does not change the draws.
     """
-    step = max(1, _CELLS // max(1, width))
+    step = max(1, _NUMBERS_IN_MEMORY // max(1, width))
     shares = np.full(groups, 1 / groups)
     for start in range(0, resamples, step):
         yield rng.multinomial(groups, shares, size=min(step, resamples - start)).astype(np.float64)
@@ -86,7 +86,8 @@ class Draws:
     cases : the measures in each resample of cases, averaged over all seeds; shape (resamples, measures).
     seeds : one entry for each model that was trained with two or more seeds. Without an entry, the draws vary
         with the cases alone.
-    uniforms : random numbers in (0, 1), shape (resamples, 1), from which :meth:`total` takes chi-squares.
+    uniforms : random numbers in (0, 1), shape (resamples, 1), from which :meth:`total` computes chi-squared
+        values.
     size : the number of cases.
     """
 
@@ -180,8 +181,8 @@ def resample_models(
 def average_draws(by_task: Sequence[Draws]) -> Draws:
     """Return the draws of one model's measures, averaged over tasks.
 
-    All tasks have the same numbers of seeds and resamples. A seed is the same training in every task, so its
-    deviations are averaged. The cases of different tasks are independent.
+    All tasks have the same numbers of seeds and resamples. A seed denotes the same training run in every
+    task, so its deviations are averaged. The cases of different tasks are independent.
     """
     return replace(
         by_task[0],
@@ -196,10 +197,10 @@ def average_draws(by_task: Sequence[Draws]) -> Draws:
 
 
 def percentile_ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
-    """Return the low and the high end, in this order, of the percentile interval of draws.
+    """Return the lower and the upper bound, in this order, of the percentile interval of draws.
 
-    Draws have shape (resamples, ...), the result (2, ...). Draws that are NaN are left out; the ends are NaN
-    if all are. A percentile interval stays within the possible values. A BCa interval would need an
+    Draws have shape (resamples, ...), the result (2, ...). Draws that are NaN are left out; the bounds
+    are NaN if all are. A percentile interval stays within the possible values. A BCa interval would need an
     acceleration, and the jackknife estimate of this is unstable for few cases.
     """
     return np.nanquantile(np.asarray(drawn, dtype=np.float64), (0.5 - level / 2, 0.5 + level / 2), axis=0)
@@ -232,7 +233,7 @@ def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
     (:func:`~radeval_lib.stats.inference.inversion_p`).
 
     ``drawn`` has the number in each resample, shape (resamples,). NaN is left out, and infinite values count
-    for the interval but not for p. If there are values but none is finite, the ends are NaN and p is 1.
+    for the interval but not for p. If there are values but none is finite, the bounds are NaN and p is 1.
     """
     array = np.asarray(drawn, dtype=np.float64)
     defined = array[np.isfinite(array)]

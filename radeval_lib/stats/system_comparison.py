@@ -115,7 +115,7 @@ def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], b
     Parameters
     ----------
     systems : names of systems, from the best to the worst.
-    differ : returns whether two systems, given by their names, differ significantly.
+    differ : a function of two names that returns whether these systems differ significantly.
     """
     clusters: list[int] = []
     for rank in range(len(systems)):

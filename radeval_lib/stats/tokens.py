@@ -16,11 +16,11 @@ _LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line: each line break, with the white space around it, becomes one blank.
+    """Return a text on one line: each line break, with the white space around it, becomes one space.
 
     A word that was broken after its own hyphen is rejoined: "mid-", "lung" becomes "mid-lung". A hyphen
-    before "and", "or" or "to" keeps its blank: "left- and right-sided". A hyphen that was added to break a
-    word cannot be told from the word's own and stays.
+    before "and", "or" or "to" keeps its space: "left- and right-sided". A hyphen that was added to break a
+    word cannot be distinguished from the word's own and is kept.
     """
     return _LINE_BREAK.sub(" ", _BROKEN_WORD.sub("", text)).strip()
 
@@ -37,8 +37,8 @@ def words(text: str) -> list[str]:
 
 
 def words_and_signs(text: str) -> list[str]:
-    """Return lower-case runs of letters, digits and underscores, and every other visible character as a token
-    of its own."""
+    """Return lower-case runs of letters, digits and underscores, and every other visible character as a
+    separate token."""
     return re.findall(r"\w+|[^\w\s]", text.lower())
 
 
@@ -77,7 +77,7 @@ def length_statistics(texts: Iterable[str], tokenizer: Tokenizer) -> dict[str, f
 
 @lru_cache(maxsize=1)
 def porter_stemmer() -> Any:
-    """Return an object whose ``stem`` is that of NLTK's Porter stemmer, cached by word.
+    """Return an object whose ``stem`` method is that of NLTK's Porter stemmer, with a cache by word.
 
     Stemming takes most of ROUGE's time, and reports repeat words.
     """
