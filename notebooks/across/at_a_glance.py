@@ -25,27 +25,29 @@ CLAIMS = (
     "facts.claim_agreement",
     "facts.claim_objective",
 )
-"""Ids of the exhibits that hold the claims for which each paper is cited."""
+"""Ids of the exhibits with the claims for which each paper is cited."""
 _BOLD = re.compile(r"\*\*(.+?)\*\*")  # Markdown's **bold**
 
 
 def list_findings(run: Run) -> HTML:
-    """Return a numbered list of the findings of ``headlines.yml`` that this build's numbers support, each
-    with a link to its page."""
+    """Return a numbered HTML list of the headlines of ``headlines.yml`` that this build's numbers support.
+
+    Each headline has a link to its page.
+    """
     items = []
     for entry, text in results.supported_headlines(run):
         sentence = _BOLD.sub(r"<strong>\1</strong>", escape(text))
-        anchor = entry.anchor.replace("_", "-")  # as Sphinx writes ids
+        anchor = entry.anchor.replace("_", "-")  # Sphinx writes ids with hyphens.
         items.append(f"<li>{sentence} {link(entry.notebook, anchor, 'More')}</li>")
     return HTML(f'<ol class="headlines">{"".join(items)}</ol>')
 
 
 def count_exhibits(card: pd.DataFrame) -> dict[str, int]:
-    """Return how many exhibits there are and how many were checked.
+    """Count all exhibits and those that were checked, by kind of check.
 
     Parameters
     ----------
-    card : one row per exhibit with its ``evidence`` and ``outcome``, from
+    card : the scorecard, one row per exhibit with its ``evidence`` and ``outcome``, from
         :func:`radeval_lib.study.scorecard`.
 
     Returns
@@ -53,8 +55,8 @@ def count_exhibits(card: pd.DataFrame) -> dict[str, int]:
     dict
         ``exhibits``: all exhibits. ``arithmetic``: checked on printed or released numbers. ``data``:
         checked on data. ``implemented``: definitions that the library implements. ``checked``: the sum of
-        these three. ``experiments``: exhibits with only an experiment of our own, which do not count as
-        checked.
+        these three. ``experiments``: exhibits with nothing but our own experiment, which do not count
+        as checked.
     """
     evidence = card["evidence"].where(card["outcome"] != EXPERIMENT, "")
     checked = {

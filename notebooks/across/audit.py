@@ -1,4 +1,4 @@
-"""The errata: each reason why checks of a paper disagree with it, the gravest first, as tables and letters.
+"""The errata: each discrepancy between a paper and its checks, the gravest first, as tables and letters.
 
 The weight of an error (conclusion, number or slip) is our judgement and is stored in the paper's
 ``paper.yml``. In every function here, ``checks`` is the table that :func:`radeval_lib.study.audit` returns:
@@ -26,40 +26,40 @@ CAUSES = {
     "convention": "open convention",
     "text": "noise in our copy",
 }
-"""Causes of a disagreement, the gravest first, with the name that pages show. The keys are the weights of
-an error in a paper, and the kinds of all other discrepancies; an empty key means that no cause is known."""
+"""A mapping from each cause of a disagreement to its name on pages, the gravest first. The keys are the
+weights of errors in a paper and the kinds of other discrepancies; the empty key is an unknown cause."""
 
 
-def count_reasons(checks: pd.DataFrame) -> pd.DataFrame:
-    """Return the number of reasons for disagreement: one row per key of :data:`CAUSES`, one column per paper.
+def count_discrepancies(checks: pd.DataFrame) -> pd.DataFrame:
+    """Return the number of discrepancies, with one row per key of :data:`CAUSES` and one column per paper.
 
-    A reason counts once, even if several checks disagree because of it.
+    A discrepancy counts once, even if it affects several checks.
     """
-    reasons = disagreeing_checks(checks).drop_duplicates(["paper", "reason"])
-    return pd.crosstab(reasons["cause"], reasons["paper"]).reindex(list(CAUSES), fill_value=0)
+    discrepancies = disagreeing_checks(checks).drop_duplicates(["paper", "reason"])
+    return pd.crosstab(discrepancies["cause"], discrepancies["paper"]).reindex(list(CAUSES), fill_value=0)
 
 
-def group_by_reason(checks: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the disagreeing checks as one table per paper and reason, in the order of :data:`CAUSES`.
+def group_by_discrepancy(checks: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the disagreeing checks as one table per paper and discrepancy, in the order of :data:`CAUSES`.
 
-    Among reasons with the same cause, the one with the most checks is first.
+    Among discrepancies with the same cause, those with more checks come first.
     """
     groups = [rows for _, rows in disagreeing_checks(checks).groupby(["paper", "reason"], sort=False)]
     return sorted(groups, key=lambda rows: ([*CAUSES].index(rows["cause"].iloc[0]), -len(rows)))
 
 
-def show_reasons(checks: pd.DataFrame) -> HTML:
-    """Return a searchable table with one row per reason for disagreement, the gravest first.
+def show_discrepancies(checks: pd.DataFrame) -> HTML:
+    """Return a searchable table with one row per discrepancy, the gravest first.
 
-    Its columns are the paper and exhibits concerned, the explanation with the first disagreeing check and
-    the number of further checks, the cause, and the authors' reply.
+    Its columns are the paper and exhibits concerned; the explanation, with the first disagreeing check and
+    the number of other such checks; the cause; and the authors' reply.
     """
     table_rows = []
-    for rows in group_by_reason(checks):
+    for rows in group_by_discrepancy(checks):
         first = next(rows.itertuples())
-        further = f" ({len(rows) - 1} more like it)" if len(rows) > 1 else ""
-        printed = escape(quote_words(first.printed, first.exhibit))
-        example = f"{escape(first.check)}: printed {printed}; we compute {escape(first.follows)}{further}"
+        count_note = f" ({len(rows) - 1} more like it)" if len(rows) > 1 else ""
+        quote = escape(quote_words(first.printed, first.exhibit))
+        example = f"{escape(first.check)}: printed {quote}; we compute {escape(first.follows)}{count_note}"
         explanation = escape(first.explanation) + grey_line(example)
         links = {
             row.exhibit: link(row.notebook, row.anchor, row.label.removeprefix("unnumbered, "))
@@ -72,12 +72,12 @@ def show_reasons(checks: pd.DataFrame) -> HTML:
 
 
 def write_letters(checks: pd.DataFrame) -> str:
-    """Return the text of one letter per paper, which lists the errors in this paper, the gravest first.
+    """Return letters to the authors of the papers with known errors, separated by two blank lines.
 
-    Papers without a known error get no letter. The letters are separated by two blank lines.
+    Each letter lists the errors in one paper, the gravest first.
     """
     by_paper: dict[str, list[str]] = {}
-    for first in (next(rows.itertuples()) for rows in group_by_reason(checks)):
+    for first in (next(rows.itertuples()) for rows in group_by_discrepancy(checks)):
         if first.kind == "paper":
             label = first.label.removeprefix("unnumbered, ")
             item = f"{label}: printed {quote_words(first.printed, first.exhibit)}; we find {first.follows}. "

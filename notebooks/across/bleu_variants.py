@@ -1,7 +1,7 @@
-"""Ways in which published code computes the BLEU of a set of reports, each with its source.
+"""Variants of BLEU: the ways in which published code computes it for a set of reports.
 
-Texts are cleaned and cut as R2Gen does in ``modules/tokenizers.py`` and ``modules/datasets.py`` of
-github.com/zhjohnchan/R2Gen at commit e8cd3cf. sacrebleu, a separate package, prepares the texts itself.
+Texts are cleaned and truncated as in ``modules/tokenizers.py`` and ``modules/datasets.py`` of
+github.com/zhjohnchan/R2Gen at commit e8cd3cf. sacrebleu, a separate package, tokenizes the texts itself.
 """
 
 from __future__ import annotations
@@ -20,75 +20,87 @@ from radeval_lib.metrics.radcliq import compute_bleu2
 
 Texts = Sequence[str]
 Prepare = Callable[[Texts], list[str]]
-Score = Callable[[Texts, Texts], float]  # of references and candidates, in percent
+Score = Callable[[Texts, Texts], float]  # Takes references and candidates; returns BLEU in percent.
 R2GEN = "https://github.com/zhjohnchan/R2Gen/blob/main/modules/tokenizers.py"
 COCO = "https://github.com/tylin/coco-caption/blob/master/pycocoevalcap"
 SACREBLEU = "https://github.com/mjpost/sacrebleu"
 CXR_METRIC = "https://github.com/rajpurkarlab/CXR-Report-Metric"
-_MOST_WORDS, _LEAST_OCCURRENCES = 59, 3  # of a reference; rarer words become "unk"
-_REPLACED = (
+_MAX_WORDS, _MIN_OCCURRENCES = 59, 3  # The length of a reference; rarer words become "unk".
+_REPLACEMENTS = (
     *[("..", ".")] * 3,
     ("1. ", ""),
     *((f". {number}. ", ". ") for number in range(2, 6)),
     *((f" {number}. ", ". ") for number in range(2, 6)),
 )
-_SIGNS = re.compile(r"[\"/\\'.,?;*!%^&_+():<=>@\[\]{}]")  # R2Gen removes these from sentences.
+_PUNCTUATION = re.compile(r"[\"/\\'.,?;*!%^&_+():<=>@\[\]{}]")  # R2Gen removes these from sentences.
 _SPACES = re.compile(r"\s+")
 
 
 def clean_report(text: str) -> str:
-    """Return a report as R2Gen's ``clean_report_iu_xray`` cleans it: in lower case and without numbering,
-    with full stops as separate words and no other punctuation than hyphens."""
-    for old, new in _REPLACED:
+    """Clean a report as R2Gen's ``clean_report_iu_xray`` does.
+
+    The result is in lower case, without list numbers; full stops are separate words, and hyphens are the only
+    other punctuation.
+    """
+    for old, new in _REPLACEMENTS:
         text = text.replace(old, new)
-    sentences = (_SIGNS.sub("", sentence.strip()) for sentence in text.strip().lower().split(". "))
+    sentences = (_PUNCTUATION.sub("", sentence.strip()) for sentence in text.strip().lower().split(". "))
     return _SPACES.sub(" ", " . ".join(sentences) + " .")
 
 
 def cut_references(references: Texts) -> list[str]:
-    """Return cleaned references as R2Gen decodes them: the first 59 words, with ``unk`` in place of each
-    word that occurs fewer than three times.
+    """Clean references and truncate them as R2Gen does: to the first 59 words, with ``unk`` for rare words.
 
-    R2Gen's ``max_seq_length`` is 60 tokens, but the first one marks the start and is not decoded. R2Gen
-    counts words in its training reports; this function counts them in ``references``.
+    R2Gen's ``max_seq_length`` is 60 tokens, but the first token marks the start and is not decoded. A word is
+    rare if it occurs fewer than three times: in R2Gen, in the training reports; here, in ``references``.
     """
     reports = [clean_report(text).split() for text in references]
     counts = Counter(word for report in reports for word in report)
-    frequent = {word for word, count in counts.items() if count >= _LEAST_OCCURRENCES}
-    return [" ".join(word if word in frequent else "unk" for word in row[:_MOST_WORDS]) for row in reports]
+    frequent = {word for word, count in counts.items() if count >= _MIN_OCCURRENCES}
+    return [" ".join(word if word in frequent else "unk" for word in words[:_MAX_WORDS]) for words in reports]
 
 
-def _pool_bleu(order: int, prepare: Prepare, prepare_references: Prepare | None = None) -> Score:
+def _make_bleu(order: int, prepare: Prepare, prepare_references: Prepare | None = None) -> Score:
     """Return a function that computes BLEU over the whole set, with n-grams of up to ``order`` words.
-    ``prepare`` is applied to both sides, unless ``prepare_references`` is given for the references."""
+
+    ``prepare`` is applied to references and candidates. If ``prepare_references`` is given, it is applied to
+    the references instead.
+    """
     return lambda references, candidates: (
         100 * corpus_bleu((prepare_references or prepare)(references), prepare(candidates), order)
     )
 
 
-def _average_bleu(order: int) -> Score:
-    """Return a function that computes the mean over cleaned report pairs of the BLEU of one pair."""
+def _make_mean_bleu(order: int) -> Score:
+    """Return a function that computes the mean BLEU of single report pairs, with up to ``order``-grams.
+
+    The reports are cleaned first.
+    """
     return lambda references, candidates: (
         100 * float(sentence_bleu(_clean_reports(references), _clean_reports(candidates), order).mean())
     )
 
 
 def _clean_reports(texts: Texts) -> list[str]:
+    """Apply :func:`clean_report` to each text."""
     return [clean_report(text) for text in texts]
 
 
-def _split_stops(texts: Texts) -> list[str]:
+def _separate_stops(texts: Texts) -> list[str]:
+    """Put the texts in lower case, with a space before each full stop."""
     return [text.lower().replace(".", " .") for text in texts]
 
 
 def _average_bleu2(references: Texts, candidates: Texts) -> float:
-    """Return the mean over pairs of BLEU-2 as the package fast-bleu computes it, in percent."""
+    """Return the mean over pairs of the BLEU-2 of the package fast-bleu, in percent."""
     return 100 * float(np.mean([compute_bleu2(*pair) for pair in zip(references, candidates, strict=True)]))
 
 
 def _make_sacrebleu(**settings: Any) -> Score:
-    """Return a function that computes BLEU over the whole set with sacrebleu, given these ``settings`` of its
-    class BLEU."""
+    """Return a function that computes BLEU over the whole set with sacrebleu.
+
+    ``settings`` are keyword arguments of sacrebleu's class ``BLEU``.
+    """
 
     def score(references: Texts, candidates: Texts) -> float:
         from sacrebleu.metrics import BLEU
@@ -99,16 +111,16 @@ def _make_sacrebleu(**settings: Any) -> Score:
 
 
 def list_variants() -> dict[str, tuple[str, Score]]:
-    """Return the URL of the source and the scoring function of each way to compute BLEU, by the way's name.
+    """Return a mapping from the name of each BLEU variant to the URL of its source and its scoring function.
 
-    The three ways of sacrebleu are left out if it is not installed.
+    The three sacrebleu variants are left out if sacrebleu is not installed.
     """
     orders, clean, cut = (1, 2, 3, 4), _clean_reports, cut_references
-    ways = {f"BLEU-{n}, COCO, cleaned": (COCO, _pool_bleu(n, clean)) for n in orders}
-    ways |= {f"BLEU-{n}, COCO, references cut at 59, unk": (R2GEN, _pool_bleu(n, clean, cut)) for n in orders}
-    ways |= {"BLEU-4, COCO, as written": (COCO, _pool_bleu(4, list))}
-    ways |= {f"BLEU-{n}, COCO, split at “ .”": (CXR_METRIC, _pool_bleu(n, _split_stops)) for n in (2, 4)}
-    ways |= {f"BLEU-{n}, mean of sentences, cleaned": (COCO, _average_bleu(n)) for n in (4, 2)}
+    ways = {f"BLEU-{n}, COCO, cleaned": (COCO, _make_bleu(n, clean)) for n in orders}
+    ways |= {f"BLEU-{n}, COCO, references cut at 59, unk": (R2GEN, _make_bleu(n, clean, cut)) for n in orders}
+    ways |= {"BLEU-4, COCO, as written": (COCO, _make_bleu(4, list))}
+    ways |= {f"BLEU-{n}, COCO, split at “ .”": (CXR_METRIC, _make_bleu(n, _separate_stops)) for n in (2, 4)}
+    ways |= {f"BLEU-{n}, mean of sentences, cleaned": (COCO, _make_mean_bleu(n)) for n in (4, 2)}
     ways |= {"BLEU-2, mean of sentences, fast-bleu": (CXR_METRIC, _average_bleu2)}
     if find_spec("sacrebleu"):
         international = _make_sacrebleu(lowercase=True, tokenize="intl")
@@ -121,7 +133,7 @@ def list_variants() -> dict[str, tuple[str, Score]]:
 
 
 def compute_variants(texts: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
-    """Return the BLEU of each system in percent, computed in each of the :func:`list_variants`.
+    """Return the BLEU of each system, in percent, by each variant from :func:`list_variants`.
 
     Parameters
     ----------
@@ -132,10 +144,10 @@ def compute_variants(texts: pd.DataFrame, systems: Sequence[str]) -> pd.DataFram
     Returns
     -------
     DataFrame
-        One row per way: ``variant`` (its name), ``source`` (a URL), and a column per system.
+        One row per variant: ``variant`` (its name), ``source`` (a URL), and one column per system.
     """
-    ordered = texts.sort_values("study").groupby("system")
-    sides = {system: ordered.get_group(system)[["reference", "candidate"]].T.to_numpy() for system in systems}
+    grouped = texts.sort_values("study").groupby("system")
+    sides = {system: grouped.get_group(system)[["reference", "candidate"]].T.to_numpy() for system in systems}
     rows = [
         {"variant": name, "source": source}
         | {system: round(score(*map(list, pair)), 6) for system, pair in sides.items()}

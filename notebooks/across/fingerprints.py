@@ -1,7 +1,7 @@
 """Edits of public reports, and how far they lower the score of each metric.
 
-*Losses* are a table with one row per candidate: ``report``, ``edit``, and one column per metric with the
-drop in its score (:func:`compute_losses`). All intervals are at 95% and come from a bootstrap over reports.
+A table of *losses* has one row per candidate: ``report``, ``edit``, and one column per metric with the drop
+in its score (:func:`compute_losses`). All intervals are 95% intervals from a bootstrap over reports.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from radeval_lib.stats.resampling import ratio_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
 
 LOST, SOME, BESIDE = "a “no” lost", "“no” becomes “some”", "1 word exchanged beside the “no”"
+"""Names of the edits of a denial."""
 EXCHANGED = ("1 word exchanged", "2 words exchanged", "3 words exchanged")
+"""Names of the edits that exchange one to three words for synonyms."""
 
 
 def tabulate_pairs(records: Sequence[TextPair]) -> pd.DataFrame:
@@ -40,43 +42,45 @@ def tabulate_pairs(records: Sequence[TextPair]) -> pd.DataFrame:
 
 
 def compute_losses(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return by how much each candidate scores less than the unchanged report, whose edit is ``same``.
+    """Return how much lower each candidate scores than the unchanged report, whose edit is ``same``.
 
-    ``pairs`` is the table of :func:`tabulate_pairs`. The result has its rows, with ``report``, ``edit`` and
-    one column per metric, in the metric's unit; a positive number is a drop.
+    ``pairs`` is the table of :func:`tabulate_pairs`. The result has one row per row of ``pairs``: ``report``,
+    ``edit`` and one column per metric, in the metric's unit; a positive number is a drop.
     """
-    values = score_candidates(metrics, pairs["reference"], pairs["candidate"]).set_index(pairs.index)
-    same = pairs["edit"] == "same"
-    unchanged = values[same].set_index(pairs.loc[same, "report"]).loc[pairs["report"]].to_numpy()
-    return pd.concat([pairs[["report", "edit"]], unchanged - values], axis=1)
+    scores = score_candidates(metrics, pairs["reference"], pairs["candidate"]).set_index(pairs.index)
+    is_same = pairs["edit"] == "same"
+    unchanged = scores[is_same].set_index(pairs.loc[is_same, "report"]).loc[pairs["report"]].to_numpy()
+    return pd.concat([pairs[["report", "edit"]], unchanged - scores], axis=1)
 
 
 def compute_costs(losses: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
-    """Return the loss from each of ``edits`` divided by the loss from an unrelated report, over the same
-    reports.
+    """Return the cost of each edit: its loss divided by the loss from an unrelated report.
+
+    Both losses are summed over the reports that allow the edit.
 
     Returns
     -------
     DataFrame
-        One row per metric and edit: ``metric``, ``edit``, ``value``, ``low`` and ``high`` (a share, with
-        its interval; NaN if an unrelated report costs nothing) and ``n`` (reports that allow the edit).
+        One row per metric and edit: ``metric``, ``edit``, ``value`` (the cost as a share), ``low`` and
+        ``high`` (the bounds of its interval) and ``n`` (the number of reports). The value and the bounds are
+        NaN if an unrelated report costs nothing.
     """
     wide = losses.pivot(index="report", columns="edit")
     rows = []
     for metric in wide.columns.unique(0):
         for edit in edits:
-            both = wide[metric][[edit, "another report"]].dropna()
-            cost = divide_losses(both[edit], both["another report"], run, edit)
-            rows.append((metric, edit, cost.value, cost.low, cost.high, len(both)))
+            paired = wide[metric][[edit, "another report"]].dropna()
+            cost = divide_losses(paired[edit], paired["another report"], run, edit)
+            rows.append((metric, edit, cost.value, cost.low, cost.high, len(paired)))
     return pd.DataFrame(rows, columns=["metric", "edit", "value", "low", "high", "n"])
 
 
 def divide_losses(first: pd.Series, second: pd.Series, run: Run, name: str) -> Estimate:
     """Return the sum of ``first`` divided by the sum of ``second``, with its 95% interval.
 
-    Both are losses indexed by report; only reports in both, with numbers in both, count. The value and both
-    ends of the interval are NaN if the second sum is not positive. ``name`` is the name of the random stream
-    (``run.rng``).
+    Both are losses indexed by report; a report counts only if it has a number in both. The value and the
+    bounds of the interval are NaN if the second sum is not positive. ``name`` is the name of the random
+    stream (``run.rng``).
     """
     paired = pd.concat([first, second], axis=1).dropna().to_numpy(np.float64)
     if paired[:, 1].sum() <= 0:
@@ -88,8 +92,8 @@ def divide_losses(first: pd.Series, second: pd.Series, run: Run, name: str) -> E
 def compute_words_per_no(losses: pd.DataFrame, run: Run) -> pd.DataFrame:
     """Return, for each metric, how many words exchanged for synonyms cost as much as one deleted “no”.
 
-    Of each report, the edit that exchanges most words (:data:`EXCHANGED`) is used. The loss per word is the
-    sum of these losses divided by the number of words exchanged.
+    Of the edits in :data:`EXCHANGED`, the one that exchanges the most words of a report is used. The loss per
+    word is the sum of these losses divided by the number of words exchanged.
 
     Returns
     -------
@@ -103,19 +107,19 @@ def compute_words_per_no(losses: pd.DataFrame, run: Run) -> pd.DataFrame:
         exchanged = wide[metric][list(EXCHANGED)].set_axis([1.0, 2.0, 3.0], axis=1)
         word_counts = exchanged.notna().sum(axis=1)
         most_words = exchanged.ffill(axis=1).iloc[:, -1]
-        both = pd.concat([wide[metric][LOST], most_words, word_counts], axis=1).dropna().assign(reports=1.0)
-        sums = both.to_numpy(np.float64)
-        (estimate,) = sum_estimates(sums, _divide, resamples=run.profile.resamples, rng=run.rng("words"))
+        paired = pd.concat([wide[metric][LOST], most_words, word_counts], axis=1).dropna().assign(reports=1.0)
+        sums = paired.to_numpy(np.float64)
+        (estimate,) = sum_estimates(sums, _count_words, resamples=run.profile.resamples, rng=run.rng("words"))
         rows[metric] = (estimate.value, estimate.low, estimate.high, len(sums))
     return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high", "n"])
 
 
-def _divide(sums: FloatArray) -> FloatArray:
+def _count_words(sums: FloatArray) -> FloatArray:
     """Return the mean loss from a deleted “no” divided by the mean loss from one exchanged word.
 
-    The last axis of ``sums`` has four sums over reports: the loss from the “no”, the loss from exchanged
-    words, the number of these words, and the number of reports. The last axis of the result has length 1; a
-    value is infinite if exchanged words cost nothing, or less than nothing.
+    The last axis of ``sums`` has four sums over reports: the loss from the deleted “no”, the loss from
+    exchanged words, the number of these words, and the number of reports. The last axis of the result has
+    length 1. A value is infinite if the loss from exchanged words is not positive.
     """
     lost, exchanged, words, reports = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -123,18 +127,22 @@ def _divide(sums: FloatArray) -> FloatArray:
 
 
 def edit_sentences(sentences: Sequence[str], edits: Mapping[str, Edit]) -> pd.DataFrame:
-    """Return, for each edit, the first sentence of a report that the edit changes.
+    """Return the first sentence of a report that each edit changes, before and after the edit.
 
     Parameters
     ----------
     sentences : the sentences of the report.
-    edits : the edits, by name. Each must change at least one sentence (otherwise StopIteration is raised) and
-        keep the order of sentences.
+    edits : a mapping from name to edit. Each edit must keep the order of sentences.
 
     Returns
     -------
     DataFrame
-        One row per edit: ``edit`` (its name), ``before`` and ``after`` (the sentence, without full stop).
+        One row per edit: ``edit`` (its name), ``before`` and ``after`` (the sentence, without its full stop).
+
+    Raises
+    ------
+    StopIteration
+        If an edit changes no sentence.
     """
     rows = []
     for name, edit in edits.items():
@@ -146,7 +154,7 @@ def edit_sentences(sentences: Sequence[str], edits: Mapping[str, Edit]) -> pd.Da
 
 def draw_words_per_no(axes: Axes, table: pd.DataFrame) -> None:
     """Draw the values and intervals of :func:`compute_words_per_no` on a logarithmic scale, with a line at
-    one word. All of them must be finite."""
+    one word. All must be finite."""
     plots.intervals(axes, table, size=28)
     axes.axvline(1, color=plots.PALETTE[6], linewidth=1, linestyle=":")
     axes.set_xscale("log")
@@ -155,16 +163,16 @@ def draw_words_per_no(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_xlabel("synonyms that cost as much as one deleted “no”")
 
 
-def draw_costs(table: pd.DataFrame, harmless: int) -> None:
+def draw_costs(table: pd.DataFrame, n_harmless: int) -> None:
     """Draw costs, in percent, as a heat map of metrics (rows) and edits (columns).
 
-    ``table`` has costs as shares. Its first ``harmless`` columns, a number, are edits that keep the meaning:
-    they are drawn in red, the others in blue, and a line separates them.
+    ``table`` has the costs as shares. Its first ``n_harmless`` columns are edits that keep the meaning: they
+    are drawn in red, the others in blue, and a line separates the two groups.
     """
     _, axes = plots.panels(1, 1, 4.6)
-    signs = np.where(np.arange(table.shape[1]) < harmless, -100, 100)
-    numbers = (100 * table).map("{:z.0f}".format)
+    signs = np.where(np.arange(table.shape[1]) < n_harmless, -100, 100)
+    percentages = (100 * table).map("{:z.0f}".format)
     colours = {"vmin": -50, "vmax": 50, "cmap": "RdBu"}
-    plots.heat_map(axes, signs * table, slant=35, annot=numbers, fmt="", **colours)
-    axes.axvline(harmless, color="black", linewidth=2)
+    plots.heat_map(axes, signs * table, slant=35, annot=percentages, fmt="", **colours)
+    axes.axvline(n_harmless, color="black", linewidth=2)
     axes.set(xlabel="", ylabel="")

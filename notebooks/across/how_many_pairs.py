@@ -1,4 +1,4 @@
-"""The power of the papers' comparisons of metrics, from printed correlations and numbers of pairs."""
+"""Statistical power of the papers' comparisons of metrics, from printed correlations and numbers of pairs."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from notebooks.ratescore.correlations import pairs_assumed
 from radeval_lib.papers.printed_numbers import printed, wide
 from radeval_lib.stats.printed import Kind, correlation_interval, standard_error
 
-POWER, ALPHA = 0.8, 0.05  # The target power and the level of two-sided tests.
+POWER, ALPHA = 0.8, 0.05  # The target power and the significance level of two-sided tests.
 Correlation = tuple[float, float]  # A printed correlation and its standard error on Fisher's scale.
 
 
 def compute_power(first: Correlation, second: Correlation, n: int, rho: float) -> dict[str, float]:
-    """Return the power of a two-sided test at the 5% level that compares two correlations.
+    """Compute the statistical power of a two-sided test that compares two correlations.
+
+    The significance level is 5%.
 
     Parameters
     ----------
-    first, second : the higher and the lower correlation, each with its standard error.
+    first, second : the higher and the lower correlation, each with its standard error on Fisher's scale.
     n : number of independent pairs on which both were computed.
-    rho : correlation of the two sampling errors (-1 to 1).
+    rho : correlation between the two sampling errors (-1 to 1).
 
     Returns
     -------
     dict
-        ``power``: for a true lead as large as the printed one. ``least``: the smallest lead over ``second``
-        that has a power of 80%. ``needed``: the number of pairs with which the printed lead has a power of
-        80%; infinite if the lead is 0.
+        ``power``: the power if the true lead is as large as the printed one. ``least``: the smallest lead
+        over ``second`` that is detected with a power of 80%. ``needed``: the number of pairs at which the
+        power for the printed lead is 80%; infinite if the lead is 0 or negative.
     """
     (high, high_error), (low, low_error) = first, second
     error = math.sqrt(high_error**2 + low_error**2 - 2 * rho * high_error * low_error)
@@ -44,17 +46,17 @@ def compute_power(first: Correlation, second: Correlation, n: int, rho: float) -
 
 
 def compute_power_of_leads(rho: float) -> pd.DataFrame:
-    """Return the power to detect the leads that RaTEScore and GREEN claim over the strongest other metric
-    in a table.
+    """Return the power to detect the claimed leads of RaTEScore and GREEN over the strongest other metric.
 
-    For GREEN, only the metrics above it in its Table 6 count, which are earlier than GREEN.
-    ``rho``: see :func:`compute_power`.
+    For GREEN, only the metrics above it in Table 6 of its paper count; they were published before it.
+    ``rho`` is the correlation between the two sampling errors (-1 to 1).
 
     Returns
     -------
     DataFrame
-        One row per comparison: ``rival`` (the strongest other metric), ``pairs`` (their number), ``lead``
-        (printed), and ``power``, ``least`` and ``needed`` as :func:`compute_power` returns them.
+        One row per comparison: ``rival`` (the strongest other metric), ``pairs`` (number of pairs),
+        ``lead`` (the printed lead), and ``power``, ``least`` and ``needed`` as :func:`compute_power` returns
+        them.
     """
     sizes = printed("ratescore.table3").query("quantity == 'number'").set_index("part")["value"]
     pairs = pairs_assumed(sizes)
@@ -77,8 +79,8 @@ def compute_power_of_leads(rho: float) -> pd.DataFrame:
     rows["GREEN, ReXVal, τ"] = (green["estimate"], errors, "GREEN", earlier.idxmax(), pairs["ReXVal"])
     return pd.DataFrame(
         {
-            name: {"rival": rival, "pairs": n, "lead": values[first] - values[rival]}
-            | compute_power((values[first], errors[first]), (values[rival], errors[rival]), n, rho)
-            for name, (values, errors, first, rival, n) in rows.items()
+            name: {"rival": rival, "pairs": n, "lead": values[leader] - values[rival]}
+            | compute_power((values[leader], errors[leader]), (values[rival], errors[rival]), n, rho)
+            for name, (values, errors, leader, rival, n) in rows.items()
         }
     ).T

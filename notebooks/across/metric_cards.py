@@ -1,4 +1,4 @@
-"""Two metrics as examples for a metric card: one of five lines of code, and one that is built to win."""
+"""Two example metrics for a metric card: one of five lines of code, and one that is built to win."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from radeval_lib.study.runs import Run
 
 SETS = ("radpref", "mts_dialog")
 FIVE_LINES = Path(__file__).with_name("five_lines.csv")
-"""File with the scores of the metric of five lines on RadPref and MTS-Dialog: ``id`` and ``score``. A test
-computes them from the texts if the data root has these."""
+"""File with the stored scores of :func:`five_lines` on RadPref and MTS-Dialog: ``id`` and ``score``. A test
+computes them again if the data root has the texts."""
 
 
 def five_lines(reference: str, candidate: str) -> float:
-    """Return the number of distinct words that are in both texts divided by the number that are in either.
+    """Return the number of distinct words in both texts divided by the number in at least one text.
 
-    The score is from 0 to 1; it is 0 if both texts are empty. The word "no" with the next word, such as "no
-    effusion", counts as one word.
+    The score is between 0 and 1, and 0 if both texts are empty. "No" and the next word, such as "no
+    effusion", count as one word.
     """
     stated, meant = (
         set(re.findall(r"no \w+|\w+", " ".join(text.lower().split()))) for text in (candidate, reference)
@@ -39,11 +39,11 @@ def five_lines(reference: str, candidate: str) -> float:
 
 
 class Nearest:
-    """A metric that is built to win: its score of a pair is the mean grade (1 to 5) of the most similar
-    pair in RadPref's half for development.
+    """A metric that is built to win: it scores a pair with the mean grade (1 to 5) of the most similar pair
+    in the development half of RadPref.
 
-    Pairs are similar if the word counts of both texts, and ROUGE-L, are similar. No grade of the other half
-    is read.
+    Similarity is measured by the word counts of both texts and by ROUGE-L. No grade of the other half is
+    read.
     """
 
     def __init__(self) -> None:
@@ -55,13 +55,13 @@ class Nearest:
 
     def score_rows(self, rows: pd.DataFrame) -> FloatArray:
         """Return one score per row of a table with ``reference_words``, ``candidate_words`` and
-        ``rouge_l``."""
+        ``rouge_l``; shape (rows,)."""
         features = _compute_features(rows)
         squared_distances = ((features[:, None] - self._features) ** 2).sum(axis=2)
         return self._grades[squared_distances.argmin(axis=1)]
 
     def __call__(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
-        """Return one score per pair of texts."""
+        """Return one score per pair of texts; shape (pairs,)."""
         rows = pd.DataFrame(
             {
                 "reference_words": [len(text.split()) for text in references],
@@ -78,24 +78,24 @@ def _compute_features(rows: pd.DataFrame) -> FloatArray:
     return np.column_stack([log_lengths, rows["rouge_l"]])
 
 
-def note_recorded(run: Run) -> None:
+def note_stored_scores(run: Run) -> None:
     """List in the page's provenance the files of stored scores that the cards read."""
     for name in SETS:
         run.reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
 
 
 def read_five_lines() -> dict[str, FloatArray]:
-    """Return the stored scores of the metric of five lines: for each of :data:`SETS`, one score per
-    candidate, in the order of the set's rows."""
+    """Return the stored scores of :func:`five_lines`: a mapping from each set in :data:`SETS` to one score
+    per candidate, in the order of the set's rows."""
     scores = pd.read_csv(FIVE_LINES)
     return {
-        name: part["score"].to_numpy(np.float64)
-        for name, part in scores.groupby(scores["id"].str.partition("/")[0])
+        name: rows["score"].to_numpy(np.float64)
+        for name, rows in scores.groupby(scores["id"].str.partition("/")[0])
     }
 
 
 def make_five_lines_card(run: Run) -> Card:
-    """Return the card of the metric of five lines, from its stored scores."""
+    """Return the card of :func:`five_lines`, from its stored scores."""
     return metric_card(
         five_lines,
         name="five lines",
@@ -108,8 +108,8 @@ def make_five_lines_card(run: Run) -> Card:
 
 
 def make_winner_cards(run: Run) -> dict[str, Card]:
-    """Return two cards of the metric that is built to win: ``development`` for the half of RadPref whose
-    grades it knows, ``report`` for the other half."""
+    """Return two cards of :class:`Nearest`: ``development`` for the half of RadPref whose grades the metric
+    knows, and ``report`` for the other half."""
     metric = Nearest()
     stored = {name: metric.score_rows(recorded.load(name).table) for name in SETS}
     return {
@@ -130,16 +130,16 @@ def make_winner_cards(run: Run) -> dict[str, Card]:
 
 
 def tabulate_winner(cards: Mapping[str, Card]) -> pd.DataFrame:
-    """Return the agreement (τ_b) of the metric that is built to win with people's ratings.
+    """Return the agreement (τ_b) of :class:`Nearest` with people's ratings.
 
     ``cards`` come from :func:`make_winner_cards`. The table has three rows: the half of RadPref that the
-    metric knows, the other half, and MTS-Dialog. Its columns are ``value``, ``low`` and ``high`` (95%
-    interval) and ``n`` (number of texts).
+    metric knows, the other half, and MTS-Dialog. Its columns are ``value``, ``low`` and ``high`` (bounds
+    of the 95% interval) and ``n`` (number of texts).
     """
     rows = {}
     for half, card in cards.items():
-        key = f"RadPref, {'the half that it knows' if half == 'development' else 'the other half'}"
-        rows[key] = {**card.row(card.name), "n": card.data["radpref"]["candidates"]}
+        label = f"RadPref, {'the half that it knows' if half == 'development' else 'the other half'}"
+        rows[label] = {**card.row(card.name), "n": card.data["radpref"]["candidates"]}
     card = cards["report"]
     on_mts_dialog = next(row for row in card.data["mts_dialog"] if row["metric"] == card.name)
     table = pd.DataFrame.from_dict({**rows, "MTS-Dialog, F1 of facts": on_mts_dialog}, orient="index")
@@ -147,15 +147,15 @@ def tabulate_winner(cards: Mapping[str, Card]) -> pd.DataFrame:
 
 
 def draw_differences(card: Card) -> Figure:
-    """Return a figure of τ_b of the card's metric minus τ_b of each stored metric, with 95% intervals.
+    """Draw the τ_b of the card's metric minus that of each stored metric, with 95% intervals.
 
-    Behind each difference, a grey bar reaches to the smallest difference that is detected with 80% power, on
-    both sides of 0.
+    Behind each difference, a grey bar extends on both sides of 0 to the smallest difference that is detected
+    with a power of 80%.
     """
-    frame = pd.DataFrame(card.rivals()).set_index("metric").sort_values("difference", ascending=False)
+    rivals = pd.DataFrame(card.rivals()).set_index("metric").sort_values("difference", ascending=False)
     figure, axes = plots.panels(1, 1, 4.0)
-    differences, detectable = frame.filter(regex="^difference"), frame["detectable"]
-    axes.barh(range(len(frame)), 2 * detectable, left=-detectable, height=0.8, color="#dddddd")
+    differences, detectable = rivals.filter(regex="^difference"), rivals["detectable"]
+    axes.barh(range(len(rivals)), 2 * detectable, left=-detectable, height=0.8, color="#dddddd")
     axes.axvline(0, color=plots.PALETTE[6], linewidth=1)
     columns = {"difference": "value", "difference_low": "low", "difference_high": "high"}
     plots.intervals(axes, differences.rename(columns=columns), size=28)

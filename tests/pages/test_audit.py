@@ -40,7 +40,7 @@ def test_findings_are_merged_by_their_discrepancy_and_ranked_by_weight() -> None
         ("table1", "", "holds"),
         ("table2", "open", "inconclusive"),
     )
-    ranked = audit.group_by_reason(checks)  # a discrepancy counts once, an unknown one by exhibit
+    ranked = audit.group_by_discrepancy(checks)  # a discrepancy counts once, an unknown one by exhibit
     shown = [(rows["explanation"].iloc[0], rows["weight"].iloc[0], list(rows["exhibit"])) for rows in ranked]
     assert shown == [
         ("By a order.", "conclusion", ["claim"]),
@@ -50,7 +50,7 @@ def test_findings_are_merged_by_their_discrepancy_and_ranked_by_weight() -> None
         ("", "number", ["fig2"]),
         ("By a open.", "number", ["table2"]),
     ]
-    counts = audit.count_reasons(checks)["RaTEScore"]
+    counts = audit.count_discrepancies(checks)["RaTEScore"]
     assert counts[counts > 0].to_dict() == {"conclusion": 1, "number": 1, "slip": 1, "": 2, "convention": 1}
     letter = audit.write_letters(checks)
     assert letter.index("By a order.") < letter.index("By a typo.")
