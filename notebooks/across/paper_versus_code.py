@@ -1,8 +1,7 @@
-"""Small examples on which a paper and its released code differ. ``contrasts.yml`` describes each example
-and names its kind.
+"""Small examples for which a paper and its released code differ, described in ``contrasts.yml``.
 
-A *contrast* compares two values of one quantity: the one that follows from the paper (*stated*) and the one
-that the released code gives (*released*). The functions restate the released code.
+A *contrast* compares two values of one quantity: the *stated* value, which follows from the paper, and the
+*released* value, which the released code gives. The functions reimplement the released code.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from radeval_lib.papers.printed_numbers import printed, quoted, released, wide
 from radeval_lib.stats import calibration
 
 CONTRADICTS, SLIP, NUMBER, OPEN = "contradicts", "slip", "number", "open"
+"""The kinds of contrasts, which ``contrasts.yml`` defines."""
 _DESCRIPTIONS = {
     name: (paper, description)
     for paper, contrasts in own_yaml.read(Path(__file__).with_name("contrasts.yml")).items()
@@ -32,16 +32,17 @@ _DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class Contrast:
-    """Two values of one quantity: the stated one, and that of the released code.
+    """A difference between a paper and its released code, with two values of one quantity.
 
     Attributes
     ----------
     name : the key in ``contrasts.yml``.
-    paper : the paper whose code it is.
+    paper : the paper whose code differs.
     difference : what differs, in a few words.
     quantity : what the two values measure.
-    stated, released : the value that the paper, a formula or the documentation gives, and that of the code.
-    basis : what ``stated`` rests on.
+    stated : the value that the paper, a formula or the documentation gives.
+    released : the value that the code gives.
+    basis : the source of ``stated``, or the condition under which it holds.
     kind : :data:`CONTRADICTS`, :data:`SLIP`, :data:`NUMBER` or :data:`OPEN`.
     """
 
@@ -55,19 +56,20 @@ class Contrast:
     kind: str
 
     def format(self, value: float) -> str:
-        """Return a number as text: without decimals if both values of the contrast are whole, otherwise
+        """Return a number as text: without decimals if both values of the contrast are integers, otherwise
         with three."""
-        whole = float(self.stated).is_integer() and float(self.released).is_integer()
-        return f"{value:,.{0 if whole else 3}f}"
+        integers = float(self.stated).is_integer() and float(self.released).is_integer()
+        return f"{value:,.{0 if integers else 3}f}"
 
 
 def contrast(name: str, values: Iterable[float], **words: object) -> Contrast:
-    """Return the contrast ``name`` of ``contrasts.yml``, with its two values.
+    """Combine the description of a contrast with its two values.
 
     Parameters
     ----------
+    name : the key of the contrast in ``contrasts.yml``.
     values : the stated value, then the released one.
-    words : text for each name in braces in the description of the quantity.
+    words : a value for each name in braces in the description of the quantity.
     """
     paper, (difference, quantity, basis, kind) = _DESCRIPTIONS[name]
     stated, released_value = values
@@ -79,15 +81,15 @@ def tabulate_contrasts(contrasts: Iterable[Contrast], packages: pd.DataFrame) ->
 
     Parameters
     ----------
-    contrasts : in the order of the rows.
+    contrasts : the contrasts, in the order of the rows.
     packages : results of released packages, from ``released("packages")``.
 
     Returns
     -------
     DataFrame
-        Texts: ``paper``, ``difference``, ``example`` (the quantity), ``stated``, ``code``, ``released
-        package`` (its result, version and date, or – if it was not run) and ``kind``; and ``differs``,
-        whether the two values differ.
+        Columns of text: ``paper``, ``difference``, ``example`` (the quantity), ``stated``, ``code``,
+        ``released package`` (its result, version and date, or – if it was not run) and ``kind``. The boolean
+        column ``differs``: whether the two values differ.
     """
     results = {row.difference: row for row in packages.itertuples()}
     return pd.DataFrame(
@@ -110,20 +112,22 @@ def tabulate_contrasts(contrasts: Iterable[Contrast], packages: pd.DataFrame) ->
 
 
 IRREGULAR = re.sub(r": (\d)\.", r": \1", green_analysis.render((2, 1, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0), 2))
-"""A judge's answer that lacks the periods after its counts, for which GREEN's released parser searches."""
+"""A judge's answer without the periods after its counts for which GREEN's released parser searches."""
 _TableAndContrast = tuple[pd.DataFrame, Contrast]
-_Entities = Sequence[tuple[str, str]]  # Names of entities with their types.
+_Entities = Sequence[tuple[str, str]]  # The name and the type of each entity.
 
 AKLU_CLASSES = 46
-"""Number of classes of RaLEs' procedure task according to the main text; the appendix counts one less."""
+"""Number of classes of RaLEs' procedure task according to the main text; the appendix counts one fewer."""
 
+# The code as its authors meant it, and as they released it.
 _RULES_OF_CODE: tuple[Literal["meant"], Literal["released"]] = ("meant", "released")
-_MUTUAL = (
+# Reference entities, candidate entities and their cosine similarities.
+_MUTUAL_MATCHES = (
     [("Foley catheter", "ANATOMY"), ("in situ", "NON-ABNORMALITY")],
     [("Foley catheter", "ANATOMY"), ("not in place", "ABNORMALITY")],
     np.array([[1.0, 0.0], [0.0, 0.83]]),
 )
-_SHARED = (
+_ONE_SIDED_MATCHES = (
     [("pneumonia", "DISEASE"), ("right base", "ANATOMY")],
     [("opacity", "ABNORMALITY"), ("infiltrate", "DISEASE")],
     np.array([[0.7, 0.9], [0.4, 0.3]]),
@@ -133,6 +137,7 @@ _SHARED = (
 def _score(
     reference: _Entities, candidate: _Entities, cosines: Any, weights: str = "long", /, **changes: str
 ) -> float:
+    """Return the RaTEScore of two lists of entities, with the released options except for ``changes``."""
     scorer = ratescore.Scorer(weights, ratescore.options("released", **changes))
     return scorer.score(reference, candidate, np.array(cosines, dtype=float)).score
 
@@ -146,9 +151,10 @@ def _compare_settings(
 
     Parameters
     ----------
-    pairs : reference entities, candidate entities and their cosine similarities, by the pair's name.
+    pairs : a mapping from the name of a pair to its reference entities, candidate entities and their cosine
+        similarities.
     option : name of the option; see :func:`radeval_lib.metrics.ratescore.options`.
-    rules : the settings of the option, by the names of their columns.
+    rules : a mapping from the name of a column to the setting of the option.
     """
     rows = {
         f"{name}, {weights}": {
@@ -161,8 +167,11 @@ def _compare_settings(
 
 
 def compare_penalties() -> _TableAndContrast:
-    """Return RaTEScore of pairs of single entities, with the penalty for every mismatch of types (column
-    ``paper``) and with the code's penalty (``code``), and the contrast of a disease with an abnormality."""
+    """Compare RaTEScore's penalties for mismatched types according to the paper and in the code.
+
+    Return a table of scores of pairs of single entities, with the columns ``paper`` (every mismatch is
+    penalized) and ``code``, and the contrast for a disease matched with an abnormality.
+    """
     pairs = {
         f"disease v {kind}": ([("pneumonia", "DISEASE")], [("consolidation", kind.upper())], [[0.8]])
         for kind in ("abnormality", "non-disease", "disease")
@@ -178,28 +187,32 @@ def compare_empty_report() -> Contrast:
 
 
 def _compute_overlap(reference: list[str], candidate: list[str]) -> float:
-    """Return the Dice coefficient of the words of two texts, each a list of sentences: 1 if the words are
-    the same, 0 if none is. At least one text must have a word."""
+    """Return the Dice coefficient of two texts' sets of words (0 to 1).
+
+    Each text is a list of sentences. At least one text must have a word.
+    """
     left, right = (set(" ".join(lines).lower().split()) for lines in (reference, candidate))
     return 2 * len(left & right) / (len(left) + len(right))
 
 
 def compare_shifted_pairs() -> tuple[Contrast, Contrast]:
-    """Return two contrasts for five pairs, if the code drops the only sentence of one text: the number of
-    scores, and the mean score."""
+    """Return two contrasts for five pairs, of which the code drops one text: the number of scores, and the
+    mean score."""
     reports = ["Heart size is normal.", "Small left effusion.", "No acute process.", "Right basal opacity."]
     references = [[line] for line in [*reports, "Lines in place."]]
     candidates = [["OK"] if line == ["Small left effusion."] else line for line in references]
-    meant = [_compute_overlap(*pair) for pair in zip(references, candidates, strict=True)]
-    shifted = [_compute_overlap(*pair) for pair in demo.pair_sentences_as_released(references, candidates)]
-    returned = contrast("shifted_pairs", (len(meant), len(shifted)))
-    return returned, contrast("shifted_mean", (float(np.mean(meant)), float(np.mean(shifted))))
+    meant_scores = [_compute_overlap(*pair) for pair in zip(references, candidates, strict=True)]
+    scores = [_compute_overlap(*pair) for pair in demo.pair_sentences_as_released(references, candidates)]
+    in_number = contrast("shifted_pairs", (len(meant_scores), len(scores)))
+    return in_number, contrast("shifted_mean", (float(np.mean(meant_scores)), float(np.mean(scores))))
 
 
 def compare_orientations() -> _TableAndContrast:
-    """Return RaTEScore for both orders of the types in W, for matches that are mutual and matches that are
-    not, and the contrast for the latter."""
-    pairs = {"mutual matches (A.1)": _MUTUAL, "matches not mutual": _SHARED}
+    """Return RaTEScore for both orders of the types in the weight matrix W, and the contrast between them.
+
+    The table has rows for mutual matches and for matches that are not mutual; the contrast is for the latter.
+    """
+    pairs = {"mutual matches (A.1)": _MUTUAL_MATCHES, "matches not mutual": _ONE_SIDED_MATCHES}
     readings = {"W[match, query]": "match_first", "W[query, match] (code)": "query_first"}
     frame = _compare_settings(pairs, "orientation", readings)
     return frame, contrast("orientation", frame.loc["matches not mutual, short"])
@@ -208,20 +221,22 @@ def compare_orientations() -> _TableAndContrast:
 def compare_example_a1() -> Contrast:
     """Return the contrast between the printed score of Example A.1 and the code's default score."""
     values = printed("ratescore.example_a1").query("quantity == 'score'").set_index("direction")["value"]
-    return contrast("example_a1", (values["both"], _score(*_MUTUAL, "long")))
+    return contrast("example_a1", (values["both"], _score(*_MUTUAL_MATCHES, "long")))
 
 
 def compare_irregular_answers() -> Contrast:
-    """Return the contrast in the GREEN score of :data:`IRREGULAR`, as it is meant and as the parser reads
-    it."""
+    """Return the contrast in GREEN score between the meaning of :data:`IRREGULAR` and what the parser
+    reads."""
     parsed = green.parse(IRREGULAR)
     return contrast("irregular_answers", (green.compute_green_score(2, 3), parsed.score or 0.0))
 
 
 def compare_cluster_search(rng: np.random.Generator, repeats: int) -> _TableAndContrast:
-    """Return how often the released search finds the number of clusters with the best silhouette, in
-    ``repeats`` simulations with one noisy peak, by the number of sentences, and the contrast for twenty
-    sentences."""
+    """Simulate how often the released search finds the number of clusters with the best silhouette.
+
+    Return the share of ``repeats`` simulations in which it does, for each number of sentences, and the
+    contrast for twenty sentences. Each simulated silhouette has one peak, with noise.
+    """
     shares = {}
     for sentences in (5, 8, 12, 20, 40):
         hits, ks = 0, np.arange(2, sentences)
@@ -252,11 +267,11 @@ def compare_weighted_gap() -> Contrast:
 
 
 def compare_lost_zero() -> Contrast:
-    """Return the contrast in the static calibration error (SCE) if a probability of 0 is in the first bin,
-    and if it is in no bin."""
+    """Return the contrast in the static calibration error (SCE) between counting a probability of 0 in the
+    first bin and in no bin."""
     predictions = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 1, 1, 1]
-    kept = calibration.static_calibration_error(*predictions, zeros="first bin")
-    return contrast("lost_zero", (kept, calibration.static_calibration_error(*predictions, zeros="dropped")))
+    sce = calibration.static_calibration_error(*predictions, zeros="first bin")
+    return contrast("lost_zero", (sce, calibration.static_calibration_error(*predictions, zeros="dropped")))
 
 
 def compare_short_impressions() -> Contrast:
@@ -282,20 +297,24 @@ def compare_procedure_texts() -> _TableAndContrast:
 
 
 def compare_findings_section() -> Contrast:
-    """Return the contrast in the share of the impression's words that the findings section contains, as the
-    code intends to extract it and as it does, if the findings follow the impression."""
+    """Return the contrast in the share of the impression's words that the extracted findings contain.
+
+    The findings follow the impression. They are extracted as the code intends to, and as it does.
+    """
     names = ["preamble", "indication", "impression", "findings"]
     texts = ["ct head", "fall", "no acute hemorrhage", "the ventricles are normal in size"]
     findings_by_rule = {rule: demo.cut_findings(names, texts, rule) for rule in _RULES_OF_CODE}
     impression_words = set(texts[names.index("impression")].split())
-    contained = (impression_words & set(text.split()) for text in findings_by_rule.values())
-    return contrast("findings_after_impression", (len(words) / len(impression_words) for words in contained))
+    overlaps = (impression_words & set(text.split()) for text in findings_by_rule.values())
+    return contrast("findings_after_impression", (len(words) / len(impression_words) for words in overlaps))
 
 
 def make_levels_example() -> list[tuple[list[tuple[str, str]], list[tuple[int, str, int]]]]:
-    """Return two graphs, each as entities with labels and relations between entity numbers: the reference
-    of Appendix A.2 of MIMIC-RRS, and a candidate of our own that differs in a capital letter and a further
-    relation."""
+    """Return two graphs: the reference in Appendix A.2 of MIMIC-RRS, and our own candidate, which differs by
+    a capital letter and one more relation.
+
+    A graph is a list of (word, label) and a list of (entity number, relation, entity number).
+    """
     words = ["mild", "fluid", "overload", "overt", "pulmonary", "edema"]
     labels = ["obs-dp", "obs-dp", "obs-dp", "obs-da", "anat-dp", "obs-da"]
     entities = list(zip(words, labels, strict=True))

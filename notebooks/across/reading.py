@@ -18,6 +18,7 @@ ACCESS_WORDS = {
     "credentialed": "for credentialed users",
     "built": "built by credentialed users",
 }
+"""A mapping from the ``access`` of a manifest to its wording on the page, the most open first."""
 
 
 def _load_manifests() -> list[Manifest]:
@@ -33,11 +34,11 @@ def show_data_sets() -> HTML:
     """Return a searchable table with one row per data set: who may have it, what it can show, and how to
     get it."""
     headers = ["data set", "who may have it", "what it can show, and how to get it"]
-    return search_table(headers, [_table_row(manifest) for manifest in _load_manifests()], "open to anyone")
+    return search_table(headers, [_make_row(manifest) for manifest in _load_manifests()], "open to anyone")
 
 
-def _table_row(dataset: Manifest) -> list[str]:
-    """Return a data set's row of :func:`show_data_sets`: three cells as HTML."""
+def _make_row(dataset: Manifest) -> list[str]:
+    """Return the row of a data set in :func:`show_data_sets`: three cells as HTML."""
     exhibits = [ledger()[exhibit_id] for exhibit_id in sorted(find_dependent_exhibits(dataset))]
     links = "; ".join(
         link(entry.notebook, entry.anchor, f"{PAPERS[entry.paper]}, {entry.heading}") for entry in exhibits
@@ -55,12 +56,12 @@ def _table_row(dataset: Manifest) -> list[str]:
 
 
 def count_data_sets() -> tuple[int, int]:
-    """Return (all, withheld): how many data sets there are, and how many may not be redistributed."""
+    """Return the number of data sets, and the number of those that may not be redistributed."""
     return len(names()), sum(not manifest.redistributable for manifest in _load_manifests())
 
 
 def find_dependent_exhibits(dataset: Manifest) -> set[str]:
-    """Return the ids of the exhibits that need a data set, as ``needs`` in each ``paper.yml`` says."""
+    """Return the ids of the exhibits that need a data set, according to ``needs`` in each ``paper.yml``."""
     return {
         exhibit.id
         for exhibit in ledger().values()

@@ -1,7 +1,7 @@
 """Stored scores of four published files of generated reports, each for the same studies of Open-i.
 
 In every function here, ``table`` is the table of the stored set ``iu_systems``: one row per study and
-system, with the columns that :mod:`notebooks.storing` describes.
+system, with the columns of :func:`notebooks.storing.make_table` and the scores.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from radeval_lib.stats.resampling import ratio_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
 
 NAME = "iu_systems"
+"""Name of the stored set."""
 
 
 def open_recording(run: Run) -> Recording:
@@ -50,13 +51,17 @@ def select_system(table: pd.DataFrame, system: str) -> pd.DataFrame:
 
 
 def compare_systems(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run, name: str) -> Estimate:
-    """Return the mean lead of the first system of a ``pair`` over the second, on the studies that both have.
+    """Return the mean lead of the first system of a ``pair`` over the second, on the studies of both.
 
     The estimate is in the metric's unit and positive if the first system is better. Its 95% interval comes
-    from a bootstrap over distinct references. ``name`` is the name of the random stream
-    (``run.rng``).
+    from a bootstrap over distinct references. ``name`` is the name of the random stream (``run.rng``).
+
+    Raises
+    ------
+    DataError
+        If the table lacks one of the systems.
     """
-    leads = _leads_by_study(table, metric, pair)
+    leads = _compute_leads(table, metric, pair)
     sums = leads.groupby("case")["lead"].agg(["sum", "count"]).to_numpy(np.float64)
     (estimate,) = sum_estimates(sums, ratio_of_sums, resamples=run.profile.resamples, rng=run.rng(name))
     return estimate
@@ -67,8 +72,13 @@ def compare_groups(table: pd.DataFrame, metric: str, pair: tuple[str, str], run:
     references with masked words, with its 95% interval (bootstrap over distinct references).
 
     ``name`` is the name of the random stream (``run.rng``).
+
+    Raises
+    ------
+    DataError
+        If the table lacks one of the systems.
     """
-    leads = _leads_by_study(table, metric, pair)
+    leads = _compute_leads(table, metric, pair)
     leads["group"] = np.where(leads["masked"] == 0, "whole", "masked")
     sums = leads.pivot_table("lead", "case", "group", ["sum", "count"], fill_value=0)
     columns = [("sum", "whole"), ("count", "whole"), ("sum", "masked"), ("count", "masked")]
@@ -81,27 +91,35 @@ def compare_groups(table: pd.DataFrame, metric: str, pair: tuple[str, str], run:
     return estimate
 
 
-def _leads_by_study(table: pd.DataFrame, metric: str, pair: tuple[str, str]) -> pd.DataFrame:
-    """Return the first system's rows by study with a column ``lead``: its score minus the second system's,
-    positive if the first is better. Studies that only one system has are left out."""
+def _compute_leads(table: pd.DataFrame, metric: str, pair: tuple[str, str]) -> pd.DataFrame:
+    """Return the first system's rows, indexed by study, with its lead over the second system.
+
+    The column ``lead`` is the difference of the scores, positive if the first system is better. Only studies
+    of both systems are included.
+    """
     first, second = (select_system(table, name).set_index("study") for name in pair)
     return first.assign(lead=get(metric).sign() * (first[metric] - second[metric])).dropna(subset="lead")
 
 
 def count_named_findings(table: pd.DataFrame, system: str) -> NDArray[np.intp]:
-    """Return, for each study, how many of the findings that people coded a system's text states.
+    """Return, for each study, how many of its manually coded findings a system's text states.
 
-    This book's rules decide what the text states. The array has shape (studies,), with the studies sorted by
-    number.
+    This book's rules read which findings the text states. The array has shape (studies,), with the studies
+    sorted by number.
+
+    Raises
+    ------
+    DataError
+        If the table lacks the system.
     """
     rows = select_system(table, system)
-    # Each set of findings is a number whose bits stand for single findings.
+    # Each set of findings is an integer, with one bit per finding.
     return np.array([int(code).bit_count() for code in rows["gold"] & rows["found"]])
 
 
 def draw_texts(axes: Axes, table: pd.DataFrame, systems: Sequence[str]) -> None:
     """Draw one line per file: how many studies share each of its distinct texts, the most frequent text
-    first. Both scales are logarithmic."""
+    first, on logarithmic scales."""
     for row, system in enumerate(systems):
         counts = select_system(table, system)["text"].value_counts()
         axes.plot(

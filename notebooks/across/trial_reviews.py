@@ -1,5 +1,4 @@
-"""Ratings of summaries of clinical trials (the data set MSLR), with scores of metrics that are not specific
-to radiology."""
+"""Ratings of summaries of clinical trials (the data set MSLR), with scores by metrics for any text."""
 
 from __future__ import annotations
 
@@ -14,14 +13,14 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.study.runs import Run
 
 WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
-"""Names of the metrics that are not specific to radiology and can therefore score texts of other kinds."""
+"""Names of the metrics that are not specific to radiology."""
 
 
 def load_summaries(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """Return MSLR's rated summaries with scores, in the form of :func:`score_summaries`.
+    """Return the table of :func:`score_summaries` for MSLR's rated summaries.
 
     The summaries are scored by ``metrics`` if the data root has the files of both raters; otherwise, the
-    stored scores are returned.
+    stored table is returned.
     """
     paths = [run.find("mslr", f"{name}.tsv") for name in mslr.RATERS]
     if None in paths:
@@ -35,10 +34,10 @@ def score_summaries(ratings: Sequence[RatedPair], metrics: Mapping[str, Metric])
     Returns
     -------
     DataFrame
-        One row per summary: ``number`` (from 0), ``case`` (a number for each review), ``system`` (a number,
-        from 1), ``rating`` (the sum of three facets, 0 to 6, averaged over raters), ``ratings`` (how many
-        raters), ``reference_words`` and ``candidate_words`` (word counts), and one column of scores per
-        metric.
+        One row per summary: ``number`` (from 0), ``case`` (number of the review, from 0), ``system``
+        (number, from 1), ``rating`` (the sum of three facets, 0 to 6, averaged over raters), ``ratings``
+        (number of raters), ``reference_words`` and ``candidate_words`` (word counts), and one column of
+        scores per metric.
     """
     word_metrics = {metric.name: metric for metric in metrics.values() if metric.name in WORDS}
     keys = ["id", "review", "system", "reference", "candidate"]

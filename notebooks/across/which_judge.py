@@ -1,8 +1,8 @@
 """Agreement of each metric, and of one radiologist, with radiologists' grades, by a bootstrap over cases.
 
-A *table of draws* has one column per metric. Row 0 holds the values for the data themselves; every further
-row holds the values for one bootstrap resample of cases. Two tables from the same resamples can be
-subtracted: the result is a table of draws of the differences.
+A *table of draws* has one column per metric. Row 0 has the values for the original data, and each further row
+has those for one bootstrap resample of cases. The difference of two tables from the same resamples is a table
+of draws of the differences.
 """
 
 from __future__ import annotations
@@ -40,9 +40,12 @@ from radeval_lib.tables import folded, search_table
 from radeval_lib.text_format import with_interval
 
 PERSON = "one radiologist"
+"""Name of the radiologist who is left out of the mean grade, in tables that otherwise list metrics."""
 PUBLISHED, RULES, SUBSTITUTES = "as published", "ours, by rules", "with substitute models"
+"""The groups of metrics; see :func:`group_metrics`."""
 _COLOURS = dict(zip((PUBLISHED, SUBSTITUTES, RULES), plots.PALETTE, strict=False))
 SOURCE = "words found in the source"
+"""Name of the measure that :func:`correlate_with_invented_facts` adds to the metrics."""
 _RULE_BASED = ("observations", "green_rules", "green_rules_errors")
 
 
@@ -56,7 +59,7 @@ def select_rated_candidates(records: Sequence[RatedPair]) -> tuple[pd.DataFrame,
         ``case`` (a number for each distinct reference), and ``set`` (the candidates that were graded
         together: the part of the id before the last slash or, for an id without a slash, the case).
     grades : DataFrame
-        The same rows with one column per rater; higher is better. Counts of errors have a minus sign.
+        The same rows with one column per rater; higher is better. Counts of errors are negative.
 
     Raises
     ------
@@ -72,9 +75,9 @@ def select_rated_candidates(records: Sequence[RatedPair]) -> tuple[pd.DataFrame,
     columns = ["reference", "candidate", "system"]
     pairs = pd.DataFrame.from_dict(texts, orient="index", columns=columns).loc[grades.index]
     if grades.empty or grades.shape[1] < 2:
-        problem = f"rated_pairs has {len(grades)} candidates that all {grades.shape[1]} raters graded"
-        remedy = "Configure it with a data set of two or more raters, such as radpref/grade."
-        raise AbsentDataError(problem, remedy=remedy)
+        problem = f"too few raters ({grades.shape[1]}) or candidates that they all graded ({len(grades)})"
+        remedy = "Configure it with a data set that two or more raters graded, such as radpref/grade."
+        raise AbsentDataError(f"rated_pairs has {problem}", remedy=remedy)
     case = pd.factorize(pairs["reference"])[0]
     set_names = [str(key).rpartition("/")[0] for key in pairs.index]
     sets = [name or f"case {number}" for name, number in zip(set_names, case, strict=True)]
@@ -84,22 +87,24 @@ def select_rated_candidates(records: Sequence[RatedPair]) -> tuple[pd.DataFrame,
 def count_findings(
     radpref: Recording, pairs: pd.DataFrame, scores: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the numbers of findings and errors that radiologists list for RadPref's candidates, and scores.
+    """Return how many findings and errors radiologists list for RadPref's candidates, and the scores.
 
     Parameters
     ----------
-    radpref : the stored set.
-    pairs, scores : candidates, with ``system`` and ``case``, and their scores. If they are those of another
-        data set, RadPref's stored candidates and scores replace them.
+    radpref : the stored set RadPref.
+    pairs : one row per candidate, with ``system`` and ``case``.
+    scores : one row per candidate and one column per metric; higher is better.
+
+    If the candidates are those of another data set, RadPref's stored candidates and scores replace them.
 
     Returns
     -------
     reports : DataFrame
-        One row per candidate: ``system``, ``case``, ``grade`` (mean of the radiologists),
-        ``false`` and ``missing`` (findings marked as such, mean of the radiologists),
-        ``reference_findings`` and ``candidate_findings`` (findings listed in either text).
+        One row per candidate: ``system``, ``case``, ``grade`` (mean over radiologists), ``false`` and
+        ``missing`` (number of findings with that mark, mean over radiologists), ``reference_findings`` and
+        ``candidate_findings`` (number of findings listed in each text).
     scores : DataFrame
-        One column per metric; higher is better.
+        One row per candidate and one column per metric; higher is better.
     """
     table, marks = radpref.table, radpref.parts["ratings"].groupby("number").mean()
     if not np.array_equal(table["case"], pairs["case"]):
@@ -112,11 +117,11 @@ def count_findings(
 
 
 def group_metrics(metrics: Mapping[str, Metric], labels: Mapping[str, str]) -> pd.Series:
-    """Return a Series with each metric's group, by the metric's label.
+    """Return the group of each metric, indexed by the metric's label.
 
-    The group is :data:`RULES` for a rule-based metric; else :data:`PUBLISHED` if label and title are equal,
-    and :data:`SUBSTITUTES` if not, since such a label names a substitute model. ``metrics`` and ``labels``
-    have a metric's title as the key.
+    The group is :data:`RULES` for a rule-based metric. For another metric, it is :data:`PUBLISHED` if the
+    label equals the title and :data:`SUBSTITUTES` if not, since such a label names a substitute model.
+    ``metrics`` and ``labels`` map a metric's title to the metric and to its label.
     """
     group_by_label = {
         labels[title]: RULES
@@ -132,8 +137,8 @@ def group_metrics(metrics: Mapping[str, Metric], labels: Mapping[str, str]) -> p
 def subtract_within_sets(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the values of one candidate minus those of another, for every two candidates of a ``set``.
 
-    ``frame`` and ``pairs`` (with ``set`` and ``case``) have one row per candidate. The result has the
-    columns of ``frame`` and is indexed by case.
+    ``frame`` and ``pairs`` (with ``set`` and ``case``) have one row per candidate. The result has one row per
+    two candidates, indexed by their case, and the columns of ``frame``.
     """
     first, second = pairs_within(pairs["set"].tolist()).T
     values = frame.to_numpy(dtype=np.float64)
@@ -149,16 +154,23 @@ def resample_agreement(
     name: str,
     radiologist: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Return a table of draws of τ_b between each metric and the mean grade of all radiologists but one,
-    averaged over the radiologist who is left out. The column :data:`PERSON` has the τ_b of the radiologist
-    who is left out.
+    """Return a table of draws of τ_b between each metric and the radiologists' mean grade.
+
+    Each radiologist is left out of the mean grade in turn, and the values of τ_b are averaged. The column
+    :data:`PERSON` has the τ_b of the radiologist who is left out.
 
     Parameters
     ----------
     scores, grades : one row per candidate, with one column per metric or per radiologist; higher is better.
     cases : the case of each candidate; the bootstrap draws whole cases.
+    run : the page's run, for the number of resamples and the random stream.
     name : the name of the random stream (``run.rng``).
-    radiologist : grades to use in place of ``grades`` for the radiologist who is left out.
+    radiologist : the grades of the radiologist who is left out; by default, those in ``grades``.
+
+    Raises
+    ------
+    DataError
+        If a value is missing, scores or grades do not vary, or there are fewer than five cases.
     """
     by_rater = [
         bootstrap_correlations(
@@ -179,7 +191,7 @@ def resample_agreement(
 def separate_agreement(
     scores: pd.DataFrame, grades: pd.DataFrame, pairs: pd.DataFrame, *, run: Run
 ) -> dict[str, pd.DataFrame]:
-    """Return the table of draws of :func:`resample_agreement` for the candidates of each system.
+    """Return a mapping from system to the table of draws of :func:`resample_agreement` for its candidates.
 
     ``pairs`` has the columns ``system`` and ``case``; the three tables have the same index.
     """
@@ -192,7 +204,7 @@ def separate_agreement(
 
 
 def average_systems(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the mean of the systems' tables of draws, in which each system has the same weight.
+    """Return the mean of the systems' tables of draws, with equal weights.
 
     ``tables`` comes from :func:`separate_agreement` or :func:`separate_auc`.
     """
@@ -202,22 +214,21 @@ def average_systems(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def resample_auc(
     scores: pd.DataFrame, wrong: pd.Series, cases: Sequence[object], *, run: Run, name: str
 ) -> pd.DataFrame:
-    """Return a table of draws of each metric's AUC (0 to 1): how often a candidate that is not ``wrong``
-    scores above one that is; ties count half.
+    """Return a table of draws of the AUC of each metric (0 to 1).
 
-    Candidates whose ``wrong`` is NaN belong to their case when cases are drawn, but have no influence on
-    the AUC. The AUC of a draw without candidates of both kinds is NaN. ``name`` is the name of the random
-    stream (``run.rng``).
+    The AUC is the probability that a candidate that is not ``wrong`` scores higher than one that is; ties
+    count half. Candidates whose ``wrong`` is NaN are drawn with their case but do not count. A draw without
+    candidates of both kinds has the AUC NaN. ``name`` is the name of the random stream (``run.rng``).
     """
     values, outcome = scores.to_numpy(np.float64), wrong.to_numpy(np.float64)
-    rows = [np.arange(len(values)), *drawn_rows(np.asarray(cases), run.profile.resamples, run.rng(name))]
-    aucs = np.full((len(rows), values.shape[1]), np.nan)
-    for number, drawn in enumerate(rows):
-        chosen = drawn[~np.isnan(outcome[drawn])]
-        right = outcome[chosen] == 0
-        n, m = int(right.sum()), int((~right).sum())
+    draws = [np.arange(len(values)), *drawn_rows(np.asarray(cases), run.profile.resamples, run.rng(name))]
+    aucs = np.full((len(draws), values.shape[1]), np.nan)
+    for number, drawn in enumerate(draws):
+        labelled = drawn[~np.isnan(outcome[drawn])]
+        is_right = outcome[labelled] == 0
+        n, m = int(is_right.sum()), int((~is_right).sum())
         if n and m:
-            ranks = rankdata(values[chosen], axis=0)[right].sum(axis=0)
+            ranks = rankdata(values[labelled], axis=0)[is_right].sum(axis=0)
             aucs[number] = (ranks - n * (n + 1) / 2) / (n * m)
     return pd.DataFrame(aucs, columns=scores.columns)
 
@@ -225,7 +236,7 @@ def resample_auc(
 def separate_auc(
     scores: pd.DataFrame, wrong: pd.Series, pairs: pd.DataFrame, *, run: Run, name: str
 ) -> dict[str, pd.DataFrame]:
-    """Return the table of draws of :func:`resample_auc` for the candidates of each system.
+    """Return a mapping from system to the table of draws of :func:`resample_auc` for its candidates.
 
     ``pairs`` has the columns ``system`` and ``case``; the three tables have the same index.
     """
@@ -238,21 +249,22 @@ def separate_auc(
 def correlate_with_invented_facts(
     metrics: Mapping[str, Metric], facts: Sequence[FactRating], *, run: Run
 ) -> pd.DataFrame:
-    """Return the rank correlation of each metric, and of :data:`SOURCE`, with the share of invented facts
-    in a summary. A negative value means that summaries with more invented facts score lower.
+    """Return the rank correlation of each metric with the share of invented facts in a summary.
 
-    :data:`SOURCE` is the share of a summary's words of more than three letters that occur in the dialogue.
+    A negative value means that summaries with more invented facts score lower. The measure :data:`SOURCE`,
+    the share of a summary's words of more than three letters that occur in the dialogue, is treated as a
+    further metric.
 
     Returns
     -------
     DataFrame
-        One row per measure, the lowest value first: ``value`` (Spearman's ρ), ``low`` and ``high`` (95%
-        interval, cases resampled).
+        One row per measure, the lowest value first: ``value`` (Spearman's ρ), ``low`` and ``high``
+        (bounds of the 95% interval; whole cases are resampled).
     """
     references = [reveal(fact.reference) for fact in facts]
     candidates = [reveal(fact.candidate) for fact in facts]
     scores = score_candidates(metrics, references, candidates)
-    if parse_placeholder(candidates[0]):  # The texts are not here, so the overlap is read as stored.
+    if parse_placeholder(candidates[0]):  # Without the texts, the stored overlap is read.
         scores[SOURCE] = recorded.read_column(candidates, "found_in_source")
     else:
         sources = [reveal(fact.source) for fact in facts]
@@ -270,11 +282,11 @@ def compute_highest_correlation(values: Sequence[float]) -> float:
 
 
 def correlate_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *, run: Run) -> pd.DataFrame:
-    """Return τ_b between each metric in :data:`~notebooks.across.trial_reviews.WORDS` and the ratings of
-    summaries of clinical trials: one row per metric, with ``value``, ``low`` and ``high`` (95% interval,
-    reviews resampled).
+    """Return τ_b between each general-purpose metric and the ratings of summaries of clinical trials.
 
-    ``summaries`` is the table of :func:`notebooks.across.trial_reviews.load_summaries`.
+    The metrics are those in :data:`~notebooks.across.trial_reviews.WORDS`; ``summaries`` is the table of
+    :func:`~notebooks.across.trial_reviews.load_summaries`. The result has one row per metric, with ``value``,
+    ``low`` and ``high`` (bounds of the 95% interval; whole reviews are resampled).
     """
     word_metrics = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
     scores = summaries[list(word_metrics.values())].set_axis(list(word_metrics), axis=1)
@@ -285,7 +297,10 @@ def correlate_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *,
 
 
 def format_intervals(draws: pd.DataFrame, form: str = "z.2f") -> pd.Series:
-    """Return the value and 95% interval of each column of a table of draws as text: ``0.12 [0.05, 0.20]``."""
+    """Return the value and 95% interval of each column of a table of draws as text: ``0.12 [0.05, 0.20]``.
+
+    ``form`` is the format specification of each number.
+    """
     table = estimates(draws)
     texts = [with_interval(row.value, row.low, row.high, form) for row in table.itertuples()]
     return pd.Series(texts, table.index)
@@ -293,7 +308,7 @@ def format_intervals(draws: pd.DataFrame, form: str = "z.2f") -> pd.Series:
 
 def order_by_group(table: pd.DataFrame, group_of: pd.Series) -> pd.DataFrame:
     """Return the rows of the metrics in ``group_of``, sorted by group (:data:`PUBLISHED` first,
-    :data:`RULES` last) and then by falling ``value``, with a column ``group`` added.
+    :data:`RULES` last) and then by descending ``value``, with a column ``group`` added.
 
     ``group_of`` is the result of :func:`group_metrics`.
     """
@@ -301,23 +316,23 @@ def order_by_group(table: pd.DataFrame, group_of: pd.Series) -> pd.DataFrame:
     return rows.sort_values(["group", "value"], ascending=[True, False])
 
 
-def search_pairs(pairs: pd.DataFrame, grades: pd.DataFrame, scores: pd.DataFrame) -> HTML:
+def show_pairs(pairs: pd.DataFrame, grades: pd.DataFrame, scores: pd.DataFrame) -> HTML:
     """Return a folded, searchable table with one row per pair of texts.
 
     Its columns are the number of the pair (from 0), the system, the grade by each radiologist, and the score
-    by each metric. The arguments have one row per pair, in the same order; higher scores are better.
+    by each metric. The arguments have one row per pair, in the same order.
     """
     radiologists = grades.set_axis([f"radiologist {n}" for n in range(1, grades.shape[1] + 1)], axis=1)
-    shown = pairs[["system"]].join(radiologists.map("{:g}".format)).join(scores.map("{:.3f}".format))
-    shown.insert(0, "pair", [f"pair {number}" for number in range(len(shown))])
-    rows = [[escape(value) for value in row] for row in shown.to_numpy().tolist()]
-    return folded(search_table(list(shown), rows, "pair 17"), "Every pair: grades and scores")
+    table = pairs[["system"]].join(radiologists.map("{:g}".format)).join(scores.map("{:.3f}".format))
+    table.insert(0, "pair", [f"pair {number}" for number in range(len(table))])
+    rows = [[escape(value) for value in row] for row in table.to_numpy().tolist()]
+    return folded(search_table(list(table), rows, "pair 17"), "Every pair: grades and scores")
 
 
 def draw_auc(table: pd.DataFrame, group_of: pd.Series) -> None:
-    """Draw each metric's AUC with its interval, coloured by group, and a line at 0.5, which is chance.
+    """Draw each metric's AUC with its interval, coloured by group, and a line at 0.5, the chance level.
 
-    ``table`` has one row per metric with ``value``, ``low`` and ``high``; ``group_of``: see
+    ``table`` has one row per metric with ``value``, ``low`` and ``high``. ``group_of`` is the result of
     :func:`group_metrics`.
     """
     _, axes = plots.panels(1, 1, 3.4)
@@ -329,9 +344,9 @@ def draw_auc(table: pd.DataFrame, group_of: pd.Series) -> None:
 def draw_agreement(tables: Mapping[str, pd.DataFrame], group_of: pd.Series) -> Figure:
     """Draw τ_b of each metric, and of one radiologist, with its interval, once for each table.
 
-    ``tables`` are results of :func:`estimates` by the title that the legend shows; each has a marker of its
-    own. The metrics are ordered by the first table and coloured by their group (``group_of``, from
-    :func:`group_metrics`).
+    ``tables`` maps the title of a table in the legend to a result of :func:`estimates`; each table has its
+    own marker. The metrics are ordered by the first table and coloured by group. ``group_of`` is the result
+    of :func:`group_metrics`.
     """
     order = order_by_group(next(iter(tables.values())), group_of)
     names = [*order.index, PERSON]

@@ -1,4 +1,4 @@
-"""What a score costs: operations, counted from layers and tokens, and time on the processor that runs this
+"""The cost of a score: operations, counted from layers and tokens, and time on the processor that runs this
 code."""
 
 from __future__ import annotations
@@ -25,32 +25,37 @@ from radeval_lib.study.runs import Run
 
 _BERT_BASE, _THIS_BUILD = "BERT base twice", "this build"
 REPORTS = 227_835
-"""Radiology reports of MIMIC-CXR, as PhysioNet counts them (v2.0.0)."""
+"""Number of radiology reports in MIMIC-CXR v2.0.0, according to PhysioNet."""
 WARM_UP = 4
 """Number of pairs that are scored before the clock starts."""
 
 
 def count_weights(config: Any) -> int:
-    """Return the number of weights in the matrices of a transformer's layers, four for attention and two
-    for the feed-forward part of each layer. Embeddings and biases are left out."""
-    hidden, inner = config.hidden_size, config.intermediate_size
-    return int(config.num_hidden_layers * (4 * hidden**2 + 2 * hidden * inner))
+    """Return the number of weights in the matrices of a transformer's layers.
+
+    Each layer has four matrices for attention and two for the feed-forward part. Embeddings and biases are
+    left out. ``config`` is the model's configuration in the library Transformers.
+    """
+    hidden, intermediate = config.hidden_size, config.intermediate_size
+    return int(config.num_hidden_layers * (4 * hidden**2 + 2 * hidden * intermediate))
 
 
 def count_operations(config: Any, lengths: Sequence[int]) -> int:
-    """Return the number of floating-point operations with which a bidirectional transformer encodes texts
-    of these token counts: two per weight and token, and those of attention."""
+    """Return the number of floating-point operations that a bidirectional transformer needs to encode texts.
+
+    These are two per weight and token, and those of attention. ``config`` is the model's configuration,
+    ``lengths`` the number of tokens of each text.
+    """
     attention = 4 * config.num_hidden_layers * config.hidden_size
     return sum(2 * count_weights(config) * n + attention * n * n for n in lengths)
 
 
 def read_pairs(run: Run, metric: Any) -> tuple[pd.DataFrame, list[tuple[list[int], list[int]]]]:
-    """Return the first sixty pairs of the role ``text_pairs``, and the token counts of what RaTEScore reads
-    of them.
+    """Return the first sixty pairs of the role ``text_pairs``, and the token counts of RaTEScore's inputs.
 
-    ``metric`` is RaTEScore, whose encoder's tokenizer counts the tokens. The token counts are two lists per
-    pair: of its sentences, which the entity tagger reads, and of the distinct names of its entities, which
-    the encoder reads.
+    ``metric`` is RaTEScore; the tokenizer of its encoder counts the tokens. There are two lists of token
+    counts per pair: for its sentences, which the entity tagger reads, and for the distinct names of its
+    entities, which the encoder reads.
     """
     pairs = tabulate_texts(run.load("text_pairs")).head(60)
 
@@ -60,21 +65,21 @@ def read_pairs(run: Run, metric: Any) -> tuple[pd.DataFrame, list[tuple[list[int
     entities = metric.entities([*pairs["reference"], *pairs["candidate"]])
     sides = entities[: len(pairs)], entities[len(pairs) :]
     lengths = []
-    for row, of_reference, of_candidate in zip(pairs.itertuples(), *sides, strict=True):
+    for row, reference_entities, candidate_entities in zip(pairs.itertuples(), *sides, strict=True):
         sentences = split(row.reference) + split(row.candidate)
-        names = sorted({entity.text for entity in (*of_reference, *of_candidate)})
+        names = sorted({entity.text for entity in (*reference_entities, *candidate_entities)})
         lengths.append((count_tokens(sentences), count_tokens(names)))
     return pairs, lengths
 
 
 def compute_mean_tokens(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]]]) -> float:
-    """Return the mean number of tokens in the two texts of a pair together.
+    """Return the mean number of tokens per pair, in both texts together.
 
-    The special tokens that RaTEScore's encoder adds to each sentence are not counted. ``metric``,
-    ``lengths``: see :func:`tabulate_costs`.
+    The special tokens that RaTEScore's encoder adds to each sentence are not counted. ``metric`` is
+    RaTEScore, and ``lengths`` are the token counts from :func:`read_pairs`.
     """
-    special = metric.entity_encoder.tokenizer.num_special_tokens_to_add()
-    return float(np.mean([sum(sentences) - special * len(sentences) for sentences, _ in lengths]))
+    n_special = metric.entity_encoder.tokenizer.num_special_tokens_to_add()
+    return float(np.mean([sum(sentences) - n_special * len(sentences) for sentences, _ in lengths]))
 
 
 def tabulate_costs(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]]]) -> pd.DataFrame:
@@ -107,24 +112,24 @@ def tabulate_costs(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[
         operations = np.mean([sum(map(count_operations, configs, pair)) for pair in lengths]) / 1e9
         rows[name] = (sum(map(count_weights, configs)) / 1e6, operations)
     printed_sizes = printed("green.table11")["model"].str.extract(r"\(([\d.]+)B\)")[0]
-    tokens = compute_mean_tokens(metric, lengths)
+    mean_tokens = compute_mean_tokens(metric, lengths)
     for billions in sorted(set(printed_sizes.dropna().astype(float))):
-        # Two operations per weight and token are the least with which a dense model can read a text once.
-        # Attention, the instructions of the prompt, and each token of the answer add to them.
-        rows[f"{billions:g} billion weights, reading"] = (1000 * billions, 2 * billions * tokens)
+        # A dense model needs at least two operations per weight and token to read a text once.
+        # Attention, the instructions in the prompt, and each token of the answer need more.
+        rows[f"{billions:g} billion weights, reading"] = (1000 * billions, 2 * billions * mean_tokens)
     columns = ["weights (millions)", "operations per pair (billions)"]
     table = pd.DataFrame(rows.values(), index=pd.Index(rows), columns=columns)
     return table.assign(times=table[columns[1]] / table.loc[f"RaTEScore, {_BERT_BASE}", columns[1]])
 
 
 def time_metrics(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd.Series:
-    """Return the milliseconds per pair that each metric takes, by its title: on the GPU if ``device`` is
-    ``cuda``, otherwise on one processor core.
+    """Return the milliseconds per pair that each metric takes, indexed by its title.
 
-    Only the first of several ``pairs`` with the same reference is timed, because a metric could keep what
-    it has read of a text, and a corpus has one candidate per report. What the rules have read is forgotten
-    before each metric; otherwise the first metric by rules would read all texts, and the others none. The
-    first :data:`WARM_UP` pairs are not timed.
+    Metrics run on the GPU if ``device`` is ``cuda``, otherwise on one processor core. Only the first of
+    several ``pairs`` with the same reference is timed, because a metric may cache texts, whereas a corpus has
+    one candidate per report. The caches of the rules are cleared before each metric; otherwise, the first
+    rule-based metric would read all texts, and the others none. The first :data:`WARM_UP` pairs are not
+    timed.
 
     Raises
     ------
@@ -134,12 +139,12 @@ def time_metrics(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str
     distinct = pairs.drop_duplicates("reference")
     if len(distinct) <= WARM_UP:
         problem = f"only {len(distinct)} distinct references, of which the first {WARM_UP} are not timed"
-        raise DataError(problem, "text_pairs", f"Configure a set of more than {WARM_UP} distinct references.")
+        raise DataError(problem, "text_pairs", f"Configure a set with over {WARM_UP} distinct references.")
     milliseconds = {}
     for title, metric in metrics.items():
-        for value in chain.from_iterable(vars(module).values() for module in (reader, sentence, statements)):
-            if hasattr(value, "cache_clear"):
-                value.cache_clear()
+        for member in chain.from_iterable(vars(module).values() for module in (reader, sentence, statements)):
+            if hasattr(member, "cache_clear"):
+                member.cache_clear()
         texts = [distinct[column].tolist() for column in ("reference", "candidate")]
         metric.score(*(side[:WARM_UP] for side in texts))
         timed = [side[WARM_UP:] for side in texts]
@@ -148,8 +153,7 @@ def time_metrics(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str
 
 
 def _measure_seconds(function: Callable[[], object], device: str) -> float:
-    """Return how many seconds of processor time a call of ``function`` takes; on a GPU, how many seconds
-    pass."""
+    """Return the processor time of a call of ``function`` in seconds or, on a GPU, the elapsed time."""
     import torch
 
     clock = time.perf_counter if device == "cuda" else time.process_time
@@ -164,7 +168,7 @@ def _measure_seconds(function: Callable[[], object], device: str) -> float:
 def draw_hours(axes: Axes, times: pd.Series) -> None:
     """Draw the hours that each metric takes to score :data:`REPORTS` pairs, on a logarithmic scale.
 
-    ``times`` has the milliseconds per pair, by metric.
+    ``times`` has the milliseconds per pair, indexed by metric.
     """
     hours = times.sort_values() * REPORTS / 3.6e6
     axes.scatter(hours, range(len(hours)), color=plots.PALETTE[0], s=40, zorder=3)
