@@ -21,8 +21,8 @@ from radeval_lib.papers import demonstrations as demo
 from radeval_lib.papers.printed_numbers import printed, quoted, released, wide
 from radeval_lib.stats import calibration
 
+# The kinds of contrasts, which contrasts.yml defines.
 CONTRADICTS, SLIP, NUMBER, OPEN = "contradicts", "slip", "number", "open"
-"""The kinds of contrasts, which ``contrasts.yml`` defines."""
 _DESCRIPTIONS = {
     name: (paper, description)
     for paper, contrasts in own_yaml.read(Path(__file__).with_name("contrasts.yml")).items()

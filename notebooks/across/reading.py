@@ -12,13 +12,13 @@ from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.study.scorecards import link
 from radeval_lib.tables import search_table
 
+# The page's words for the access to a data set, the most open first.
 ACCESS_WORDS = {
     "open": "open to anyone",
     "hub": "on a model hub",
     "credentialed": "for credentialed users",
     "built": "built by credentialed users",
 }
-"""A mapping from the ``access`` of a manifest to its wording on the page, the most open first."""
 
 
 def _load_manifests() -> list[Manifest]:

@@ -24,8 +24,7 @@ from radeval_lib.stats.base import Estimate
 from radeval_lib.stats.resampling import ratio_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
 
-NAME = "iu_systems"
-"""Name of the stored set."""
+NAME = "iu_systems"  # The stored set.
 
 
 def open_recording(run: Run) -> Recording:

@@ -39,13 +39,13 @@ from radeval_lib.study.runs import Run
 from radeval_lib.tables import folded, search_table
 from radeval_lib.text_format import with_interval
 
+# The radiologist who is left out of the mean grade, in tables that otherwise list metrics.
 PERSON = "one radiologist"
-"""Name of the radiologist who is left out of the mean grade, in tables that otherwise list metrics."""
+# The groups of metrics (group_metrics).
 PUBLISHED, RULES, SUBSTITUTES = "as published", "ours, by rules", "with substitute models"
-"""The groups of metrics; see :func:`group_metrics`."""
 _COLOURS = dict(zip((PUBLISHED, SUBSTITUTES, RULES), plots.PALETTE, strict=False))
+# The measure that correlate_with_invented_facts adds to the metrics.
 SOURCE = "words found in the source"
-"""Name of the measure that :func:`correlate_with_invented_facts` adds to the metrics."""
 _RULE_BASED = ("observations", "green_rules", "green_rules_errors")
 
 
