@@ -1,7 +1,7 @@
 """The protocol of metrics: ``score(references, candidates) -> Scores``, one finite value per pair.
 
 A metric subclasses :class:`Metric`, sets the class attributes, implements ``_score_pairs`` and registers
-itself; what else its class annotates are its settings, as of a dataclass::
+itself; its other annotated attributes are its settings, as in a dataclass::
 
     @register
     class Rouge(Metric):
@@ -9,8 +9,8 @@ itself; what else its class annotates are its settings, as of a dataclass::
         stem: bool = True
         ...
 
-Modules of metrics import no torch and no transformers at the top, because listing the metrics imports all of
-them.
+Metric modules do not import torch or transformers at the top, because listing the metrics imports all of
+these modules.
 """
 
 from __future__ import annotations
@@ -40,29 +40,30 @@ if TYPE_CHECKING:
     from radeval_lib.rules.lexicon.significance import Context
     from radeval_lib.stats.base import FloatArray, Formula
 
-#: (reference, candidate).
+#: The texts (reference, candidate).
 Pair = tuple[str, str]
 UNKNOWN = "unknown"
-_SAFE = ":/@+,.-_~()[]<>=#*"
-_WORDS = {True: "yes", False: "no", None: "none"}
-_EDGE = 1e-6  # tolerance beyond the range, for rounding errors such as those of cosines in float32
-#: The steps by which :mod:`radeval_lib.rules.report_text` changes a text, for signatures of metrics that use
-#: it.
-FRONT_DOOR = ("plain-characters", "sections", "statements")
+_UNQUOTED = ":/@+,.-_~()[]<>=#*"  # characters that signatures do not percent-encode
+_VALUE_WORDS = {True: "yes", False: "no", None: "none"}
+_TOLERANCE = 1e-6  # how far a value may exceed the range by rounding, as cosines in float32 do
+#: The steps by which :mod:`radeval_lib.rules.report_text` changes a text, for the signatures of metrics that
+#: use it.
+REPORT_STEPS = ("plain-characters", "sections", "statements")
 
 
 def format_model_id(name: str) -> str:
-    """Return the name of a model with the beginning of its checksum, ``name@digits``, for signatures.
+    """Return a model's name and the beginning of its checksum as ``name@digits``, for signatures.
 
     For a folder or file, the name is the last part of its path. The digits are the first twelve of the
-    SHA-256 of the model's files or of a hub model's commit, or ``unknown`` if neither can be determined.
+    SHA-256 of the model's files or, for a model of the Hugging Face Hub, of its commit; ``unknown`` if
+    neither can be determined.
     """
     short_name = Path(name).name if "://" not in name and Path(name).exists() else name
     return f"{short_name}@{_find_content_id(name)[:12]}"
 
 
 def _find_content_id(name: str) -> str:
-    """Return the SHA-256 of a model's files, or the commit of a hub model in this machine's cache; else
+    """Return the SHA-256 of a model's files, the commit of a cached model of the Hugging Face Hub, or
     :data:`UNKNOWN`."""
     if name == RULES:
         return _compute_rules_digest()
@@ -74,13 +75,13 @@ def _find_content_id(name: str) -> str:
     path = Path(name)
     if path.is_file():
         return checksums.of_file(path)
-    # Without the package huggingface_hub, or for a name that no hub model can have, the commit is unknown.
+    # The commit is unknown if the package huggingface_hub is missing or the name is not valid on the Hub.
     with suppress(ModelError, ModuleNotFoundError, ValueError):
         if path.is_dir() or is_packaged(name):
             return hash_model(name)
         from huggingface_hub import try_to_load_from_cache
 
-        # In the hub's cache, the folder that holds a model's files is named after their commit.
+        # In the Hub's cache, the folder of a model's files is named after their commit.
         cached: Any = try_to_load_from_cache(name, "config.json", revision=find_revision(name))
         return Path(cached).parent.name if isinstance(cached, str) else UNKNOWN
     return UNKNOWN
@@ -88,9 +89,9 @@ def _find_content_id(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _compute_rules_digest() -> str:
-    """Return one SHA-256 over the source of the lexicon, the reader, the rule-based judge and the
-    observations."""
-    # The files are read, not imported, so that signatures of other metrics do not come to depend on them.
+    """Return one SHA-256 of the source code of the lexicon, the reader, the rule-based judge and the
+    observation metric."""
+    # The files are read, not imported, so that other metrics do not depend on these modules.
     library = Path(__file__).parents[1]
     files = [path for path in (library / "rules").rglob("*") if path.suffix in (".py", ".yml")]
     files = [path for path in files if path.parent.name != "generator"]
@@ -101,17 +102,18 @@ def _compute_rules_digest() -> str:
 
 
 class MetricError(RadevalError):
-    """Input that a metric cannot score, an unknown metric, or an unknown setting."""
+    """Error for input that a metric cannot score, or for an unknown metric or setting."""
 
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores of n pairs by one metric, in the input's order.
+    """One metric's scores of n pairs, in the order of the input.
 
     Attributes
     ----------
     values : float64 of shape (n,), all finite.
-    details : for each pair, what the metric needs to explain its value; the type differs by metric.
+    details : for each pair, the data from which the metric explains the value; their type depends on the
+        metric.
     metric : the metric that scored the pairs.
     """
 
@@ -126,24 +128,27 @@ class Scores:
 
 @typing.dataclass_transform(kw_only_default=True, eq_default=False)
 class Metric(ABC):
-    """A metric of a candidate text against a reference text.
+    """Base class of metrics that score a candidate text against a reference text.
 
     Class attributes
     ----------------
-    name : its name for ``create`` and the command line.
-    title : its name in tables and figures; empty if that is ``name``.
-    range : (lowest, highest) value; ``inf`` if there is no bound.
-    higher_is_better : direction.
-    citation : BibTeX key of its source; may be empty.
-    needs : the roles (``ner_model``, ``encoder``, ``judge`` ...) that must be configured before it can score.
-    variant : a word for this score among those that share its name, or the setting that decides which it is.
-    corpus_variant : a word for the value that :meth:`corpus` gives; empty if that is the mean over pairs.
-    remark : a sentence on how it differs from what readers expect under this name; may be empty.
-    normalises : the steps that change a text before it is scored, except joining lines, for the signature.
-    by_rules : whether it reads findings by this library's rules, which its signature then names.
-    reads_lines : whether it sees line breaks; every other metric sees each text on one line, so that a report
-        scores the same however its lines are wrapped.
-    device : where its models run: ``auto``, ``cpu`` or ``cuda``.
+    name : the metric's name in ``create`` and on the command line.
+    title : the name in tables and figures; empty if it equals ``name``.
+    range : the lowest and the highest possible score; infinite where there is no bound.
+    higher_is_better : whether higher scores are better.
+    citation : the BibTeX key of the metric's source; may be empty.
+    needs : the roles (``ner_model``, ``encoder``, ``judge`` ...) that need a model before the metric can
+        score.
+    variant : a word that distinguishes this score from others of the same name, or the setting whose value
+        does.
+    corpus_variant : the variant of the corpus score; empty if that score is the mean over pairs.
+    remark : a sentence on how the metric differs from what its name leads readers to expect; may be empty.
+    normalises : the steps, other than joining lines, that change a text before it is scored, for the
+        signature.
+    by_rules : whether the metric reads findings by this library's rules, which its signature then names.
+    reads_lines : whether the metric sees line breaks; any other metric gets each text on one line, so that
+        line wrapping does not change the score.
+    device : where the metric's models run: ``auto``, ``cpu`` or ``cuda``.
     """
 
     name: ClassVar[str]
@@ -166,7 +171,7 @@ class Metric(ABC):
         return 1 if cls.higher_is_better else -1
 
     def __init_subclass__(cls) -> None:
-        """Make a dataclass of the subclass, whose annotated attributes are settings."""
+        """Turn the subclass into a dataclass whose annotated attributes are settings."""
         dataclass(kw_only=True, eq=False, repr=False)(cls)
 
     def score(
@@ -177,22 +182,22 @@ class Metric(ABC):
     ) -> Scores:
         """Return the score of each candidate against the reference at the same position.
 
-        Each distinct pair is scored once, in an order that depends only on the texts, so that neither the
-        order of the input nor repetitions in it change a pair's score. Empty lists give empty scores.
+        Each distinct pair is scored once, in an order that depends only on the texts, so that neither input
+        order nor repetitions change a pair's score. Empty lists give empty scores.
 
         Parameters
         ----------
         references, candidates : equally long sequences of str; an empty text is allowed.
-        contexts : age and indication of the patient of each pair, None where unknown; only the rule-based
-            judge uses them.
+        contexts : the age and indication of each pair's patient, None where unknown; by default, all are
+            unknown. Only the rule-based judge uses them.
 
         Raises
         ------
         MetricError
-            If an argument is not a sequence of str, or the lengths differ; or if the metric's own
-            ``_score_pairs`` does not yield, for each pair, a finite value within :meth:`bounds` and a detail.
+            If an argument is not a sequence of str, or the lengths differ; or if ``_score_pairs`` does not
+            yield a finite value within :meth:`bounds` and a detail for each pair.
         PlaceholderError
-            If a text is the placeholder of a text that is stored only as numbers.
+            If a text is a placeholder for a stored text.
         """
         pairs = self._prepare_pairs(references, candidates)
         for pair in pairs:
@@ -203,19 +208,19 @@ class Metric(ABC):
             contexts = [None] * len(pairs)
         cases = list(zip(pairs, contexts, strict=True))
         distinct = sorted(set(cases), key=lambda case: (case[0], str(case[1])))
-        texts, patients = [pair for pair, _ in distinct], [context for _, context in distinct]
-        results = self._score_in_context(texts, patients) if any(patients) else self._score_pairs(texts)
+        batch, patients = [pair for pair, _ in distinct], [context for _, context in distinct]
+        results = self._score_in_context(batch, patients) if any(patients) else self._score_pairs(batch)
         results = list(results) if isinstance(results, Iterable) else []
         try:
             paired = zip(distinct, results, strict=True)
             scored = {case: (float(value), detail) for case, (value, detail) in paired}
         except (TypeError, ValueError):
-            problem = f"`_score_pairs` did not yield a (number, detail) for each of {len(distinct)} pairs"
+            problem = f"`_score_pairs` did not yield (value, detail) for each of {len(distinct)} pairs"
             raise MetricError(problem, self.name, "Yield (value, detail) once per pair, in order.") from None
         low, high = self.bounds()
         for position, case in enumerate(cases, start=1):
             value = scored[case][0]
-            if not (math.isfinite(value) and low - _EDGE <= value <= high + _EDGE):
+            if not (math.isfinite(value) and low - _TOLERANCE <= value <= high + _TOLERANCE):
                 problem = f"pair {position} of {len(cases)} scored {value:g}, expected a finite number"
                 problem += f" from {low:g} to {high:g}" if math.isfinite(high - low) else ""
                 remedy = "Check the metric's model, or correct `_score_pairs` or `range` of its class."
@@ -224,10 +229,15 @@ class Metric(ABC):
         return Scores(values, [scored[case][1] for case in cases], self)
 
     def values(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-        """Return the scores of n pairs, float64 of shape (n,), without their details, to save memory.
+        """Return the scores of n pairs, float64 of shape (n,), without details, to save memory.
 
-        Unlike :meth:`score`, it refuses neither placeholders of stored texts nor values that are not finite
-        or out of range, and it takes no contexts.
+        Unlike :meth:`score`, this method accepts placeholders and values that are out of range or not finite,
+        and takes no contexts.
+
+        Raises
+        ------
+        MetricError
+            If an argument is not a sequence of str, or the lengths differ.
         """
         pairs = self._prepare_pairs(references, candidates)
         distinct = sorted(set(pairs))
@@ -244,19 +254,20 @@ class Metric(ABC):
         return [(joined[reference], joined[candidate]) for reference, candidate in pairs]
 
     def bounds(self) -> tuple[float, float]:
-        """Return the lowest and the highest score that these settings allow; infinite without a bound."""
+        """Return the lowest and the highest score that the settings allow; infinite if there is no bound."""
         return self.range
 
     @abstractmethod
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterable[tuple[float, Any]]:
-        """Yield (value, detail) for each pair in order; ``pairs`` are distinct, and there is at least one."""
+        """Yield (value, detail) for each pair, in order; ``pairs`` is not empty and has no duplicates."""
 
     def _score_in_context(
         self, pairs: list[Pair], contexts: list[Context | None]
     ) -> Iterable[tuple[float, Any]]:
-        """Yield (value, detail) for each pair, given the context of its patient or None.
+        """Yield (value, detail) for each pair, given the context of the pair's patient, or None.
 
-        The default ignores contexts. A metric that uses them overrides this and :meth:`reads_context`.
+        By default, contexts are ignored. A metric that uses them overrides this method and
+        :meth:`reads_context`.
         """
         return self._score_pairs(pairs)
 
@@ -265,10 +276,10 @@ class Metric(ABC):
         return False
 
     def corpus(self, scores: Scores) -> tuple[FloatArray, Formula]:
-        """Return statistics of each pair whose sums determine the corpus score, and the function from sums to
-        that score, so that resampling pairs needs no rescoring.
+        """Return per-pair statistics, and the function from their sums to the corpus score.
 
-        The corpus score is the mean over pairs, unless a subclass overrides this as corpus BLEU does.
+        Pairs can thus be resampled without being scored again. The corpus score is the mean over pairs unless
+        a subclass overrides this method, as BLEU does.
 
         Returns
         -------
@@ -281,23 +292,24 @@ class Metric(ABC):
         return np.column_stack([scores.values, np.ones(len(scores))]), ratio_of_sums
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
-        """Yield the reasons for the score of one pair; none if the metric cannot explain its scores.
+        """Yield the reasons for a pair's score; none if the metric cannot explain its scores.
 
-        ``detail`` is the pair's entry of ``Scores.details``. Character positions in the reasons refer to the
+        ``detail`` is the pair's entry in ``Scores.details``. Character positions in the reasons refer to the
         texts as passed to :meth:`score`.
         """
         return ()
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
-        """Yield the cautions about one pair that only this metric can give: that its model cut a text, say.
+        """Yield the cautions about a pair that only this metric can give, such as a text cut by its model.
 
-        ``detail`` is the pair's entry of ``Scores.details``. A caution has the same words for every pair,
-        because its pairs are counted. :mod:`radeval_lib.metrics.cautions` has the cautions for all metrics.
+        ``detail`` is the pair's entry in ``Scores.details``. The wording of a caution must not depend on the
+        pair, because pairs are counted by caution. :mod:`radeval_lib.metrics.cautions` has the cautions that
+        hold for all metrics.
         """
         return ()
 
     def signature(self, *, in_context: bool = False, of_corpus: bool = False) -> str:
-        """Return one line that names everything that decides a score, in sacrebleu's format::
+        """Return one line that names everything a score depends on, in sacrebleu's format::
 
             metric:bertscore|variant:f1|layer:5|model.encoder:minilm@6c3a0f9d21b4|text:one-line|version:1.0.0
 
@@ -309,8 +321,8 @@ class Metric(ABC):
 
         Parameters
         ----------
-        in_context : whether the scores were computed with contexts of patients.
-        of_corpus : whether the signature is for the value of :meth:`corpus` instead of scores of pairs.
+        in_context : whether the scores were computed with patients' contexts.
+        of_corpus : whether the signature is for the corpus score (:meth:`corpus`) instead of scores of pairs.
         """
         from radeval_lib import __version__
 
@@ -322,7 +334,7 @@ class Metric(ABC):
             "metric": self.name,
             "variant": (of_corpus and self.corpus_variant) or variant,
             **{
-                key: _WORDS[value] if value is None or isinstance(value, bool) else str(value) or "none"
+                key: _VALUE_WORDS[value] if value is None or isinstance(value, bool) else str(value) or "none"
                 for key, value in sorted(settings.items())
                 if key not in models
             },
@@ -330,10 +342,10 @@ class Metric(ABC):
             "text": "+".join(("as-written" if self.reads_lines else "one-line", *self.normalises)),
             "version": __version__,
         }
-        return "|".join(f"{key}:{quote(value, safe=_SAFE)}" for key, value in parts.items())
+        return "|".join(f"{key}:{quote(value, safe=_UNQUOTED)}" for key, value in parts.items())
 
     def signed_models(self) -> dict[str, str]:
-        """Return a dictionary from role to name and checksum of its model (:func:`format_model_id`).
+        """Return a mapping from role to the model's name and checksum (:func:`format_model_id`).
 
         The key ``rules`` is added if ``by_rules`` is True.
         """
@@ -341,12 +353,12 @@ class Metric(ABC):
         return models | ({"rules": format_model_id(RULES)} if self.by_rules else {})
 
     def settings(self) -> dict[str, Any]:
-        """Return the value of each setting that can change a score: all but ``device`` and ``cache``."""
+        """Return a mapping from setting to value for all settings but ``device`` and ``cache``."""
         names = (field.name for field in fields(self))  # type: ignore[arg-type]
         return {name: getattr(self, name) for name in names if name not in ("device", "cache")}
 
     def models(self) -> dict[str, str]:
-        """Return the folder or name of every model that can change a score, by the setting that names it."""
+        """Return a mapping from role to the name or folder of its model, for models that change scores."""
         settings = self.settings()
         return {role: str(settings[role]) for role in self.needs}
 
@@ -360,28 +372,29 @@ def check_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[Pa
         If an argument is not a sequence of str, or the lengths differ. The error names the argument and the
         position, and never repeats a text, which may be restricted.
     """
-    for label, texts in (("references", references), ("candidates", candidates)):
-        # A set has no order; the items of a mapping or table would be its keys or the names of its columns.
-        unordered = isinstance(texts, str | bytes | Mapping | Set) or hasattr(texts, "columns")
-        if unordered or not hasattr(texts, "__len__"):
+    for argument, texts in (("references", references), ("candidates", candidates)):
+        # A set has no order; iterating over a mapping or DataFrame gives its keys or column names.
+        is_unsuitable = isinstance(texts, str | bytes | Mapping | Set) or hasattr(texts, "columns")
+        if is_unsuitable or not hasattr(texts, "__len__"):
             problem = f"expected a list of str, got {type(texts).__name__}"
-            raise MetricError(problem, label, "Pass a list of strings, one per pair.")
+            raise MetricError(problem, argument, "Pass a list of strings, one per pair.")
         for position, text in enumerate(texts):
             if not isinstance(text, str):
                 problem = f"item {position} (the first is 0) has type {type(text).__name__}, expected str"
-                raise MetricError(problem, label, "Convert it to a string; use '' for an empty report.")
+                raise MetricError(problem, argument, "Convert it to a string; use '' for an empty report.")
     if len(references) != len(candidates):
         problem = f"{len(references)} references but {len(candidates)} candidates"
         raise MetricError(problem, "candidates", "Give one candidate per reference, in the same order.")
     return list(zip(references, candidates, strict=True))
 
 
-#: The metrics whose modules were imported, by name; :mod:`radeval_lib.metrics.by_name` imports them.
+#: A mapping from name to class of the metrics whose modules were imported; see
+#: :mod:`radeval_lib.metrics.by_name`.
 REGISTERED: dict[str, type[Metric]] = {}
 MetricClass = TypeVar("MetricClass", bound=Metric)
 
 
 def register(metric: type[MetricClass]) -> type[MetricClass]:
-    """Return a metric class unchanged, after registering it under its ``name``; a class decorator."""
+    """Register a metric class under its ``name``, and return it unchanged; use it as a class decorator."""
     REGISTERED[metric.name] = metric
     return metric

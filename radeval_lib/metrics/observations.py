@@ -1,8 +1,8 @@
-"""Agreement of the fourteen chest observations that two reports state, read by rules.
+"""Agreement of two reports on the fourteen CheXpert observations, as read by rules.
 
-It replaces CheXbert (Smit et al. 2020), whose weights this library cannot load: it gives the same fourteen
-labels in four classes, but by rules (:mod:`radeval_lib.rules.reader.observations`), so its values are not
-CheXbert's.
+The metric stands in for CheXbert (Smit et al. 2020), whose weights this library cannot load. It assigns the
+same fourteen labels in the same four classes, but by rules (:mod:`radeval_lib.rules.reader.observations`), so
+that its values differ from CheXbert's.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from radeval_lib.metrics.base import FRONT_DOOR, Metric, MetricError, register
+from radeval_lib.metrics.base import REPORT_STEPS, Metric, MetricError, register
 from radeval_lib.metrics.cautions import Reason
 from radeval_lib.rules.reader.observations import FIVE, NO_FINDING, label, list_labels, select_positive
 
@@ -20,12 +20,13 @@ class ObservationF1(Metric):
     """F1 of the observations that two reports state as present or possible, from 0 to 1; 1 if neither states
     any.
 
-    It reads chest reports only. Each value's detail has, for ``reference`` and ``candidate``, the value of
-    every observation as :func:`~radeval_lib.rules.reader.observations.label` returns it.
+    The metric is for chest reports only. Each score's detail is a mapping from ``reference`` and
+    ``candidate`` to the labels that :func:`~radeval_lib.rules.reader.observations.label` returns.
 
     Parameters
     ----------
-    labels : ``14``, or ``5`` for Cardiomegaly, Edema, Consolidation, Atelectasis and Pleural Effusion.
+    labels : the number of observations that are compared: ``14``, or ``5`` for Cardiomegaly, Edema,
+        Consolidation, Atelectasis and Pleural Effusion.
     """
 
     name = "observations"
@@ -34,38 +35,44 @@ class ObservationF1(Metric):
     variant = "f1"
     by_rules = True
     reads_lines = True
-    normalises = FRONT_DOOR
+    normalises = REPORT_STEPS
 
     labels: int = 14
 
     def __post_init__(self) -> None:
-        """Check ``labels``, and select the observations to compare."""
+        """Select the observations to compare.
+
+        Raises
+        ------
+        MetricError
+            If ``labels`` is neither 5 nor 14.
+        """
         if self.labels not in (5, 14):
             remedy = "Give 14, or 5 for the five most often reported."
             raise MetricError(f"labels is {self.labels}, expected 14 or 5", "observations.labels", remedy)
-        self._kept = frozenset(list_labels() if self.labels == 14 else FIVE)
+        self._compared = frozenset(list_labels() if self.labels == 14 else FIVE)
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         """Yield a caution for each text in which the rules find none of the observations."""
-        for text in (detail["reference"], detail["candidate"]):
-            if all(value is None for name, value in text.items() if name != NO_FINDING):
-                yield "a text mentions none of the observations; the rules fit chest reports alone"
+        for labels in (detail["reference"], detail["candidate"]):
+            if all(value is None for name, value in labels.items() if name != NO_FINDING):
+                yield "a text mentions none of the observations; the rules are for chest reports only"
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         """Yield a reason for each observation that a text states as present or possible."""
-        stated = {side: select_positive(labels) & self._kept for side, labels in detail.items()}
+        stated = {side: select_positive(labels) & self._compared for side, labels in detail.items()}
         for name in sorted(stated["reference"] | stated["candidate"]):
             if name in stated["reference"] & stated["candidate"]:
                 yield Reason("matched", "observation", name)
             else:
                 only_side = next(side for side, names in stated.items() if name in names)
-                yield Reason("unmatched", "observation", name, f"the {only_side} alone states it")
+                yield Reason("unmatched", "observation", name, f"only the {only_side} states it")
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         """Yield F1 and the labels of both texts for each pair."""
-        labels = {text: label(text) for text in {text for pair in pairs for text in pair}}
+        labels_of = {text: label(text) for text in {text for pair in pairs for text in pair}}
         for reference, candidate in pairs:
-            detail = {"reference": labels[reference], "candidate": labels[candidate]}
-            stated = [select_positive(of_side) & self._kept for of_side in detail.values()]
+            detail = {"reference": labels_of[reference], "candidate": labels_of[candidate]}
+            stated = [select_positive(labels) & self._compared for labels in detail.values()]
             total = sum(map(len, stated))
             yield (2 * len(stated[0] & stated[1]) / total if total else 1.0), detail

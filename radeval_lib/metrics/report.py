@@ -1,8 +1,8 @@
 """An HTML page about the scores of a file: their distribution, and each pair with its errors and matches
 marked.
 
-The page is one file that loads no other, and its content security policy prevents that a text runs as a
-script.
+The page is one file that loads no other, and its content security policy keeps text of the reports from
+running as a script.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from radeval_lib.metrics.scoring import name_column
 from radeval_lib.text_format import environment
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
-#: The most pairs on a page, which a phone can still show; pairs with the worst scores are kept.
-MOST_PAIRS = 1_000
+#: The maximum number of pairs on a page, few enough for a phone; pairs with the worst scores are kept.
+MAX_PAIRS = 1_000
 
 
 class ScorePage:
-    """Collects the pairs of a file as they are scored, and writes the page.
+    """Builder of the page, which collects pairs as they are scored.
 
     Parameters
     ----------
-    metrics : the metrics that score, by name; the first one decides which pairs are worst.
+    metrics : a mapping from name to metric; the first metric decides which pairs are worst.
     texts : whether the page may show words of the texts.
     """
 
@@ -46,30 +46,30 @@ class ScorePage:
         self._worst: list[tuple[float, int, str, Pair]] = []  # a heap whose first entry has the best score
 
     def add(self, pair: Pair, record: Mapping[str, Any]) -> None:
-        """Add the scores of a pair, and keep the pair itself if it is among the worst so far.
+        """Add a pair's scores, and keep the pair itself if it is among the worst so far.
 
         ``record`` is the pair's line in the file that ``radbook score --explain`` writes.
         """
         for name, value in record["scores"].items():
             self._scores.setdefault(name_column(name, record["candidate"]), array("d")).append(value)
         name, metric = next(iter(self._metrics.items()))
-        badness = -metric.sign() * record["scores"][name]
+        loss = -metric.sign() * record["scores"][name]
         self._total += 1
-        keep = heapq.heappush if len(self._worst) < MOST_PAIRS else heapq.heappushpop
-        keep(self._worst, (badness, -self._total, json.dumps(record, default=str), pair))
+        keep = heapq.heappush if len(self._worst) < MAX_PAIRS else heapq.heappushpop
+        keep(self._worst, (loss, -self._total, json.dumps(record, default=str), pair))
 
-    def write(self, path: Path, **about: Any) -> None:
-        """Write the page to a file, pairs with the worst scores first.
+    def write(self, path: Path, **variables: Any) -> None:
+        """Write the page to a file, with the worst-scoring pairs first.
 
-        ``about`` are further variables of the template: ``source``, the name of the scored file, and
-        ``scored``, its :class:`~radeval_lib.metrics.file_scoring.ScoredFile`.
+        ``variables`` are passed to the template: ``source``, the name of the scored file, and ``scored``, its
+        :class:`~radeval_lib.metrics.file_scoring.ScoredFile`.
         """
         worst_first = sorted(self._worst, reverse=True)
         assets = (Path(__file__).with_name(f"report.{kind}") for kind in ("css", "js"))
-        style, script = (path.read_text(encoding="utf-8") for path in assets)
+        style, script = (asset.read_text(encoding="utf-8") for asset in assets)
         template = environment(Path(__file__).parent).get_template("report.html.j2")
         stream = template.stream(
-            **about,
+            **variables,
             metrics=self._metrics,
             quantiles={
                 column: [np.mean(values), *np.quantile(values, QUANTILES)]
@@ -90,58 +90,58 @@ class ScorePage:
         with path.open("w", encoding="utf-8") as page:
             stream.dump(page)
 
-    def _prepare_pair(self, pair: dict[str, Any], texts: Pair) -> dict[str, Any]:
-        """Return the record of a pair, with three keys added in place for the template.
+    def _prepare_pair(self, record: dict[str, Any], texts: Pair) -> dict[str, Any]:
+        """Return a pair's record, to which three keys for the template are added in place.
 
-        ``texts`` are (reference, candidate), or None if the page may not show them; ``views`` has one
-        dictionary of :meth:`_build_view` for each group of metrics with the same reasons; ``errors`` are
-        those of the first view that has any.
+        ``texts`` is (reference, candidate), or None if the page may not show them; ``views`` has a dictionary
+        of :meth:`_build_view` for each group of metrics with the same reasons; ``errors`` has the errors of
+        the first view that has any.
         """
-        pair["texts"] = texts if self._texts else None
+        record["texts"] = texts if self._texts else None
         by_reasons: dict[str, tuple[list[str], list[dict[str, Any]]]] = {}
         for name in self._metrics:
-            reasons = [reason for reason in pair["reasons"] if reason["metric"] == name]
-            text = json.dumps([{**reason, "metric": ""} for reason in reasons])
-            by_reasons.setdefault(text, ([], reasons))[0].append(name)
-        views = [self._build_view(pair, *group) for group in by_reasons.values() if group[1]]
-        pair["views"] = views
-        pair["errors"] = next((view["errors"] for view in views if view["errors"]), [])
-        return pair
+            reasons = [reason for reason in record["reasons"] if reason["metric"] == name]
+            key = json.dumps([{**reason, "metric": ""} for reason in reasons])
+            by_reasons.setdefault(key, ([], reasons))[0].append(name)
+        views = [self._build_view(record, *group) for group in by_reasons.values() if group[1]]
+        record["views"] = views
+        record["errors"] = next((view["errors"] for view in views if view["errors"]), [])
+        return record
 
     def _build_view(
-        self, pair: dict[str, Any], names: list[str], reasons: list[dict[str, Any]]
+        self, record: dict[str, Any], names: list[str], reasons: list[dict[str, Any]]
     ) -> dict[str, Any]:
-        """Return the part of the page on the reasons for a pair's score that all metrics in ``names`` share.
+        """Return the template's data on the reasons for a pair's scores that the metrics in ``names`` share.
 
         Returns
         -------
         dict
-            ``names``; ``errors``, ``matched`` and ``unmatched``, the reasons of each kind, of the last two
-            only those with a finding; ``sides``, both texts with marks, or an empty list if no reason has a
-            position or texts are not shown; ``counts``, the numbers of matched and unmatched reasons, or an
-            empty dictionary if no reason has a position.
+            ``names``; ``errors``, the errors; ``matched`` and ``unmatched``, the reasons of that kind that
+            have a finding; ``sides``, both texts with marks, or an empty list if no reason has a position or
+            texts are not shown; ``counts``, the numbers of all matched and unmatched reasons, or an empty
+            dictionary if no reason has a position.
         """
         errors, matched, unmatched = (
             [reason for reason in reasons if reason["kind"] == kind]
             for kind in ("error", "matched", "unmatched")
         )
-        placed = any(reason[side] for reason in reasons for side in SIDES)
+        has_positions = any(reason[side] for reason in reasons for side in SIDES)
         return {
             "names": names,
             "errors": errors,
-            "sides": self._mark_sides(pair, reasons, errors) if placed and self._texts else [],
-            "counts": {"matched": len(matched), "unmatched": len(unmatched)} if placed else {},
+            "sides": self._mark_sides(record, reasons, errors) if has_positions and self._texts else [],
+            "counts": {"matched": len(matched), "unmatched": len(unmatched)} if has_positions else {},
             "matched": [reason for reason in matched if reason["finding"]],
             "unmatched": [reason for reason in unmatched if reason["finding"]],
         }
 
     def _mark_sides(
-        self, pair: dict[str, Any], reasons: list[dict[str, Any]], errors: list[dict[str, Any]]
+        self, record: dict[str, Any], reasons: list[dict[str, Any]], errors: list[dict[str, Any]]
     ) -> list[tuple[str, list[Segment]]]:
-        """Return (side, segments) for both texts, cut at the positions where a mark begins or ends."""
+        """Return (side, segments) for both texts, which are cut where a mark begins or ends."""
         number_of = {id(error): number for number, error in enumerate(errors, start=1)}
         sides = []
-        for side, text in zip(SIDES, pair["texts"], strict=True):
+        for side, text in zip(SIDES, record["texts"], strict=True):
             marks = [
                 Highlight(
                     reason[side]["start"],
@@ -152,11 +152,11 @@ class ScorePage:
                 for reason in reasons
                 if reason[side] is not None
             ]
-            marks += [Highlight(start, end, "unread") for start, end in pair["unread"][side] if errors]
+            marks += [Highlight(start, end, "unread") for start, end in record["unread"][side] if errors]
             sides.append((side, list(cut_segments(text, marks))))
         return sides
 
 
 def hash_content(content: str) -> str:
-    """Return the SHA-256 of a style or script in the notation of content security policies."""
+    """Return the SHA-256 of a style sheet or script in the notation of content security policies."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
