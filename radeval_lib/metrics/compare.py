@@ -1,5 +1,6 @@
 """Comparison of systems that were scored on the same references, for ``radeval_lib.compare`` and ``radbook
-compare``: values with intervals, paired tests, and clusters of systems that do not differ significantly."""
+compare``: values with confidence intervals, paired tests, and clusters of systems that do not differ
+significantly."""
 
 from __future__ import annotations
 
@@ -33,31 +34,32 @@ from radeval_lib.stats.resampling import ratio_of_sums
 from radeval_lib.stats.system_comparison import LEVEL, compare_systems, significance_clusters
 
 RESAMPLES = 10_000  # the default number of bootstrap resamples and of random exchanges
-#: Two trivial systems that are scored on request: the most frequent reference as candidate of every row, and
-#: the reference of the next row.
+#: Two trivial systems, scored on request: the candidate of every row is the most frequent reference, or the
+#: reference of the next row.
 FLOOR = ("floor: one text", "floor: shuffled")
 _NUMERIC = ("value", "difference", "low", "high", "p", "p_holm", "standardised")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The results of comparing systems; it prints as a table and a sentence for each metric.
+    """The results of comparing systems, which print as a table and a sentence for each metric.
 
     Attributes
     ----------
     systems, pairs : the tables of :func:`radeval_lib.stats.system_comparison.compare_systems`; ``systems``
         also has a column ``cluster`` (Int64), 1 for the best systems; missing for a system that is not
         ranked.
-    metrics : by name, a dictionary: ``value`` (``mean``, or ``corpus`` if the value of the corpus is not a
-        mean) and, unless the table already had the scores, ``signature``, ``source`` (BibTeX key), ``better``
-        (``higher`` or ``lower``), ``range``, ``models``, ``note`` (substitute models) and ``remark``.
-    left_out : by metric that could not score, the reason.
+    metrics : a mapping from each metric's name to a dictionary with the keys ``value`` (``corpus`` for a
+        corpus score that is not a mean, else ``mean``) and, unless the table already had the scores,
+        ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or ``lower``), ``range``, ``models``,
+        ``note`` (substitute models) and ``remark``.
+    left_out : a mapping from each metric that could not score to the reason.
     cautions : cautions about texts, with their rows, and about intervals.
-    verdicts : by metric, a sentence on the tests. If more than one in twenty of a system's pairs has a
-        caution, a sentence that calls the system better names the caution; if most of its candidates state
-        nothing that can be judged, the system is not ranked.
-    rows : the number of references; ``systems`` has the number of cases, which may have several rows.
-    resamples, seed : the number of resamples and the seed of the intervals and tests.
+    verdicts : a mapping from metric to a sentence on the tests. If more than one in twenty of a system's
+        pairs have a caution, a sentence that calls the system better names the caution; if most of the
+        candidates state nothing that can be judged, the system is not ranked.
+    rows : the number of references; ``systems`` has the number of cases, each of which may have several rows.
+    resamples, seed : the number of resamples, and the seed, of the intervals and tests.
     """
 
     systems: pd.DataFrame
@@ -71,40 +73,40 @@ class Comparison:
     seed: int
 
     def __str__(self) -> str:
-        """Return the text of :meth:`text`, without the table of all pairs."""
+        """Return the comparison as plain text, without the table of all pairs."""
         return self.text()
 
     def _repr_html_(self) -> str:
-        """Return the table of systems, and below it the verdicts, notes and cautions, as HTML."""
+        """Return the table of systems, followed by the verdicts, notes and cautions, as HTML."""
         notes = pd.DataFrame({"": [*self.verdicts.values(), *self._notes()]})
         with pd.option_context("display.max_colwidth", None):
             return self.table().to_html(index=False) + notes.to_html(index=False, header=False)
 
     def text(self, *, every: bool = False) -> str:
-        """Return the table of systems, the verdicts, with ``every`` the table of all pairs, and the notes and
-        cautions, as plain text."""
+        """Return the table of systems, the verdicts, the notes and the cautions as plain text; with
+        ``every``, also the table of all pairs."""
         paragraphs = [self.table().to_string(index=False), "\n".join(self.verdicts.values())]
         if every and len(self.pairs):
             paragraphs.append(self.all_pairs().to_string(index=False))
         return "\n\n".join(filter(None, [*paragraphs, "\n".join(self._notes())]))
 
     def _notes(self) -> list[str]:
-        """Return the notes on metrics, the cautions, and the metrics left out with the reason, a line
-        each."""
-        texts_by_metric = [
-            (name, about.get(kind)) for kind in ("note", "remark") for name, about in self.metrics.items()
+        """Return one line for each note on a metric, each caution, and each metric left out, with the
+        reason."""
+        named_notes = [
+            (name, entry.get(key)) for key in ("note", "remark") for name, entry in self.metrics.items()
         ]
         return [
-            *(f"Note: {name}: {text}." for name, text in texts_by_metric if text),
+            *(f"Note: {name}: {note}." for name, note in named_notes if note),
             *(f"Caution: {caution}." for caution in self.cautions),
             *(f"Left out: {name}: {why}" for name, why in self.left_out.items()),
         ]
 
     def table(self) -> pd.DataFrame:
-        """Return a table for print with a row for each metric and system, the best system first.
+        """Return a table for printing with a row for each metric and system, the best system first.
 
         Columns: metric, cluster (a dash if the system is not ranked), system, value, 95 % interval, cases.
-        Values and intervals are texts.
+        Values and intervals are strings.
         """
         sorted_systems = [
             part.sort_values("value", ascending=_is_lower_better(self.metrics[str(name)]), kind="stable")
@@ -115,15 +117,15 @@ class Comparison:
         return frame[["metric", "cluster", "system", "value", "95 % interval", "cases"]]
 
     def all_pairs(self) -> pd.DataFrame:
-        """Return a table for print with a row for each metric and pair of systems; numbers are texts."""
+        """Return a table for printing with a row for each metric and pair of systems; numbers are strings."""
         frame = self._format_numbers(self.pairs).rename(columns={"p_holm": "p (Holm)"})
-        needed = ["–" if pd.isna(number) else f"{number:,}" for number in frame.pop("more_cases")]
-        shown = ["metric", "first", "second", "difference", "95 % interval", "p", "p (Holm)", "standardised"]
-        return frame[shown].assign(**{"more cases for 80 % power": needed})
+        more_cases = ["–" if pd.isna(number) else f"{number:,}" for number in frame.pop("more_cases")]
+        names = ["metric", "first", "second", "difference", "95 % interval", "p", "p (Holm)", "standardised"]
+        return frame[names].assign(**{"more cases for 80 % power": more_cases})
 
     def _format_numbers(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return a table with numbers as texts of four significant digits (a dash for NaN), and with ``low``
-        and ``high`` in one column."""
+        """Return a table with numbers as strings of four significant digits (a dash for NaN), and with
+        ``low`` and ``high`` combined in the column ``95 % interval``."""
         frame = frame.assign(metric=frame["metric"].map(self._make_label))
         for name in frame.columns.intersection(_NUMERIC):
             frame[name] = frame[name].map(lambda value: "–" if math.isnan(value) else f"{value:.4g}")
@@ -131,7 +133,7 @@ class Comparison:
         return frame
 
     def _make_label(self, name: str) -> str:
-        """Return a metric's name with the kind of its value and, if lower is better, its direction."""
+        """Return a metric's name, the kind of its value and, if lower is better, a note that says so."""
         direction = ", lower is better" if _is_lower_better(self.metrics[name]) else ""
         return f"{name} ({self.metrics[name]['value']}{direction})"
 
@@ -154,13 +156,13 @@ class Comparison:
             is_exact = is_enumerated(cases, self.resamples)
             listing = f"over all {2**cases:,} ways of exchanging their outputs (exact)" if is_exact else ""
             sampling = f"with {self.resamples:,} random exchanges of their outputs, p = (b + 1)/(n + 1)"
-            corrected = f"; p values were corrected over all {comparisons} comparisons [@holm1979]"
+            correction = f"; p values were corrected over all {comparisons} comparisons [@holm1979]"
             text += (
                 f"Pairs of systems were compared by two-sided paired randomization {listing or sampling} "
-                f"[@riezler2005pitfalls]{corrected * (comparisons > 1)}. "
+                f"[@riezler2005pitfalls]{correction * (comparisons > 1)}. "
             )
         text += "Cases were taken as independent; systems' training seeds were not varied. "
-        uses_models = any(set(about.get("models", {})) - {"rules"} for about in self.metrics.values())
+        uses_models = any({*entry.get("models", {})} - {"rules"} for entry in self.metrics.values())
         uses_rouge = any(name.startswith("rouge") for name in self.metrics)
         packages_used = ["radeval-lib", "numpy", "scipy"]
         packages_used += ["rouge-score"] * uses_rouge + ["torch", "transformers"] * uses_models
@@ -169,13 +171,13 @@ class Comparison:
         return f"{text}Software: Python {platform.python_version()}, {', '.join(software)}."
 
     def _describe_method(self, name: str) -> str:
-        """Return a metric's name with its source, signature and note, for :meth:`methods`."""
-        about = self.metrics[name]
-        details = [f"signature `{about['signature']}`" if "signature" in about else "scores as given"]
-        details += ["lower is better"] if _is_lower_better(about) else []
-        details += ["value of the corpus from summed counts"] if about["value"] == "corpus" else []
-        details += [about["note"]] if about.get("note") else []
-        source = f" [@{about['source']}]" if about.get("source") else ""
+        """Return a metric's name, source, signature and note, for :meth:`methods`."""
+        entry = self.metrics[name]
+        details = [f"signature `{entry['signature']}`" if "signature" in entry else "scores as given"]
+        details += ["lower is better"] if _is_lower_better(entry) else []
+        details += ["value of the corpus from summed counts"] if entry["value"] == "corpus" else []
+        details += [entry["note"]] if entry.get("note") else []
+        source = f" [@{entry['source']}]" if entry.get("source") else ""
         return f"{name}{source} ({'; '.join(details)})"
 
     def references(self) -> str:
@@ -183,8 +185,8 @@ class Comparison:
         return select_bibtex(re.findall(r"\[@(\w+)\]", self.methods()))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all attributes, methods text, references and package versions as a dictionary for JSON; a
-        missing number is None."""
+        """Return all attributes, the methods text, the references and the package versions as a JSON-ready
+        dictionary; missing numbers are None."""
         content = {
             name.replace("_", " "): (
                 value.astype(object).where(value.notna(), None).to_dict("records")
@@ -197,9 +199,9 @@ class Comparison:
         return {**content, **texts, **provenance.environment()}
 
 
-def _is_lower_better(about: Mapping[str, Any]) -> bool:
-    """Return whether the description of a metric says that lower scores are better."""
-    return about.get("better") == "lower"
+def _is_lower_better(description: Mapping[str, Any]) -> bool:
+    """Return whether a metric's description, as in ``Comparison.metrics``, says that lower is better."""
+    return description.get("better") == "lower"
 
 
 def select_bibtex(keys: Iterable[str]) -> str:
@@ -219,26 +221,26 @@ def compare(
     seed: int = 0,
     floor: bool = False,
 ) -> Comparison:
-    """Return each system's values with intervals, and the differences between systems with tests.
+    """Return each system's values with confidence intervals, and the tested differences between systems.
 
     Rows are taken as independent, unless a column ``case`` or ``patient`` says which belong together: then
-    cases are resampled, with all their rows. A single system gets its values with intervals.
+    whole cases are resampled. A single system gets values with intervals, but no tests.
 
     Parameters
     ----------
-    references : texts; or a pandas table with a column ``reference``. If the table has a column
-        ``<metric>:<system>`` for every system, these scores are compared by their mean, and nothing is scored
-        again. The rule-based judge uses the columns ``age`` and ``indication``.
-    systems : by the name of each system, its candidates, one per reference; for a table, the name of its
-        column of candidates. Default for a table: every column ``candidate:<system>``, or ``candidate``
-        alone.
-    metrics : a name, names, or settings by name, as for :func:`radeval_lib.score`; default: the weighted
-        errors of the rule-based judge.
-    resamples : the number of resamples of the bootstrap, and of random exchanges in the randomization test
-        unless all can be enumerated; at least 100.
-    seed : the seed of both; 0 or more.
-    floor : whether to score the trivial systems of :data:`FLOOR` too, which are not tested. This needs texts;
-        metrics whose scores the table already has get no floor.
+    references : texts, or a DataFrame with a column ``reference``. If the DataFrame has a column
+        ``<metric>:<system>`` for every system, the means of these scores are compared, and the metric is not
+        computed. The rule-based judge uses the columns ``age`` and ``indication``.
+    systems : a mapping from each system's name to its candidates, one per reference; for a DataFrame, to the
+        name of the system's column of candidates. By default, every column ``candidate:<system>`` of a
+        DataFrame is compared, or its column ``candidate`` if there is none.
+    metrics : a name, names, or a mapping from name to settings, as for :func:`radeval_lib.score`; by default,
+        the weighted errors of the rule-based judge.
+    resamples : the number of bootstrap resamples, and of random exchanges in the randomization test unless
+        all exchanges can be enumerated; at least 100.
+    seed : the seed of the resamples and exchanges; 0 or more.
+    floor : whether to also score the trivial systems of :data:`FLOOR`, which are not tested; only possible
+        for metrics that are computed from texts.
 
     Returns
     -------
@@ -259,39 +261,39 @@ def compare(
     """
     for name, value, least in (("resamples", resamples, 100), ("seed", seed, 0)):
         if not isinstance(value, int | np.integer) or value < least:
-            raise MetricError(f"{name} is {value}", name, f"Give a whole number, {least} or more.")
+            raise MetricError(f"{value!r} is not an integer >= {least}", name, f"Give {least} or more.")
     settings = resolve_settings(metrics or DEFAULT)
     frame, columns = _build_table(references, systems, settings)
     cases = number_groups("cases", scoring.cases_of(frame, "references"), len(frame))
     if len(np.unique(cases)) < 2:
         raise MetricError("fewer than two cases", "references", "Give rows of at least two cases.")
     cautions = Cautions(settings)
-    measured, left_out = _score_systems(frame, columns, settings, cautions, floor=floor)
-    tables = {name: part.by_case(cases) for name, part in measured.items()}
-    about = {name: part.about for name, part in measured.items()}
-    values = {name: part.value for name, part in measured.items()}
-    systems_table, pairs_table = compare_systems(tables, values, resamples=resamples, seed=seed)
+    results, left_out = _score_systems(frame, columns, settings, cautions, floor=floor)
+    tables = {name: scores.sum_by_case(cases) for name, scores in results.items()}
+    descriptions = {name: scores.description for name, scores in results.items()}
+    formulas = {name: scores.formula for name, scores in results.items()}
+    systems_table, pairs_table = compare_systems(tables, formulas, resamples=resamples, seed=seed)
     tested_tables = {
-        name: {system: part for system, part in by_system.items() if system not in FLOOR}
+        name: {system: table for system, table in by_system.items() if system not in FLOOR}
         for name, by_system in tables.items()
     }
     if floor:
-        _, pairs_table = compare_systems(tested_tables, values, resamples=resamples, seed=seed)
-    caution_lines = cautions.lines()
+        _, pairs_table = compare_systems(tested_tables, formulas, resamples=resamples, seed=seed)
+    lines = cautions.lines()
     for name, by_system in tested_tables.items():
-        caution_lines += _find_interval_cautions(name, by_system, mean=about[name]["value"] == "mean")
-    clusters, verdicts = rank_systems(systems_table, pairs_table, about, cautions)
+        lines += _find_interval_cautions(name, by_system, is_mean=descriptions[name]["value"] == "mean")
+    clusters, verdicts = rank_systems(systems_table, pairs_table, descriptions, cautions)
     for index, row in systems_table.iterrows():
-        about_metric, count = about[row["metric"]], int(row["cases"])
-        is_share = about_metric["value"] == "mean" and about_metric.get("range") == [0.0, 1.0]
-        if is_share and row["value"] in (0.0, 1.0):  # The bootstrap's interval would have no width.
+        description, count = descriptions[row["metric"]], int(row["cases"])
+        is_share = description["value"] == "mean" and description.get("range") == [0.0, 1.0]
+        if is_share and row["value"] in (0.0, 1.0):  # A bootstrap interval would have no width.
             systems_table.loc[index, ["low", "high"]] = wilson_interval(int(row["value"] * count), count)
     return Comparison(
         systems=systems_table.assign(cluster=clusters),
         pairs=pairs_table,
-        metrics=about,
+        metrics=descriptions,
         left_out=left_out,
-        cautions=caution_lines,
+        cautions=lines,
         verdicts=verdicts,
         rows=len(frame),
         resamples=resamples,
@@ -307,24 +309,25 @@ def compare_files(
     metrics: Wanted = (),
     floor: bool = False,
 ) -> Comparison:
-    """Return the comparison of systems whose candidates are in one CSV, TSV or JSON Lines file, or in a file
-    for each system.
+    """Return the comparison of systems whose candidates are in one CSV, TSV or JSON Lines file, or in one
+    file per system.
 
     Parameters
     ----------
     path : the main file, with a column ``reference`` or columns of scores.
-    systems : by the name of each system, its column of candidates in the main file; default: every column
-        ``candidate:<system>``.
-    candidates : by the name of a further system, its file with a column ``candidate``, or with columns
-        ``<metric>`` as ``radbook score`` writes them. If the main file has a column ``id``, rows are joined
-        by it and by the column ``id`` of the system's file, or a column there with the same values; else by
+    systems : a mapping from each system's name to its column of candidates in the main file; by default, all
+        columns ``candidate:<system>``.
+    candidates : a mapping from the name of each further system to its file, which has a column ``candidate``,
+        or columns ``<metric>`` as ``radbook score`` writes them. If the main file has a column ``id``, rows
+        are joined on it and the system file's column ``id``, or another with the same values; otherwise, by
         position. Any other column that both files have must have equal values in every row.
     metrics, floor : as for :func:`compare`.
 
     Raises
     ------
     MetricError
-        As :func:`compare`, or if a file is malformed, two systems have one name, or rows cannot be joined.
+        As :func:`compare`, or if a file is malformed, two systems have the same name, or rows cannot be
+        joined.
     """
     frame, columns, notes = read_table(Path(path)), dict(systems or {}), list[str]()
     main_file = Path(path).name
@@ -341,16 +344,16 @@ def compare_files(
             same_ids = (column for column in rows if column not in frame and {*rows[column].map(str)} == ids)
             key = next(same_ids, "")
         if not key and ID in {*frame, *rows}:
-            without_ids = Path(file).name if ID in frame else main_file
-            how = f"by position, because {without_ids} has no column {ID!r}"
-            notes.append(f"{name} is joined to {main_file} {how}")
+            file_without_ids = Path(file).name if ID in frame else main_file
+            reason = f"because {file_without_ids} has no column {ID!r}"
+            notes.append(f"{name} is joined to {main_file} by position, {reason}")
         rows = _join_rows(frame, rows, key, main_file, Path(file).name)
-        wanted = [column for column in (CANDIDATE, *resolve_settings(metrics or DEFAULT)) if column in rows]
-        if not wanted:
+        names = [column for column in (CANDIDATE, *resolve_settings(metrics or DEFAULT)) if column in rows]
+        if not names:
             remedy = f"{scoring.list_columns(rows.columns)} Rename the column of candidates to {CANDIDATE!r}."
-            problem = f"no column {CANDIDATE!r}, and none called after a requested metric"
+            problem = f"no column {CANDIDATE!r}, and none named after a requested metric"
             raise MetricError(problem, Path(file).name, remedy)
-        frame = frame.assign(**{f"{column}:{name}": rows[column].tolist() for column in wanted})
+        frame = frame.assign(**{f"{column}:{name}": rows[column].tolist() for column in names})
         if columns:
             columns[name] = f"{CANDIDATE}:{name}"
     compared = compare(frame, columns or None, metrics=metrics, floor=floor)
@@ -362,19 +365,21 @@ def _join_rows(frame: pd.DataFrame, rows: pd.DataFrame, key: str, main_file: str
 
     Parameters
     ----------
-    frame : the rows of the main file, whose name is ``main_file``.
-    rows : the rows of the system's file, whose name is ``where``.
+    frame : the rows of the main file.
+    rows : the rows of the system's file.
     key : the column of ``rows`` that has the main file's ids; empty to keep the order.
+    main_file, where : the names of the two files, for errors.
 
     Raises
     ------
     MetricError
-        If the numbers of rows differ, ids are not unique or differ, or a column of both files differs.
+        If the files differ in the number of rows, in the ids or in a column that both have, or if an id
+        occurs twice in a file.
     """
     if len(rows) != len(frame):
         problem = f"{len(rows)} rows, but {main_file} has {len(frame)}"
         raise MetricError(problem, where, f"Give both files one row per reference of {main_file}.")
-    if key:  # Ids are compared as texts, because numbers of JSON lines are texts in CSV.
+    if key:  # Ids are compared as strings, because a number in JSON Lines is a string in CSV.
         ids, row_ids = frame[ID].map(str), rows[key].map(str)
         if ids.duplicated().any() or set(ids) != set(row_ids):
             is_repeated = ids.duplicated().any() or row_ids.duplicated().any()
@@ -396,17 +401,18 @@ def _join_rows(frame: pd.DataFrame, rows: pd.DataFrame, key: str, main_file: str
 def _build_table(
     references: Sequence[str] | pd.DataFrame, systems: Mapping[str, Any] | None, metrics: Iterable[str]
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Return a table with references and candidates, and each system's column of candidates by its name.
+    """Return a table of references and candidates, and a mapping from system to its column of candidates.
 
     Raises
     ------
     MetricError
-        If no system is named, a name cannot be printed, or texts are malformed or of different numbers.
+        If no system is named, a system's name is not allowed, two columns have the same name, or texts are
+        malformed or differ in number.
     """
     if not isinstance(references, pd.DataFrame):
         if not isinstance(systems, Mapping):
             problem = f"expected a mapping, got {type(systems).__name__}"
-            raise MetricError(problem, "systems", "Give {name of a system: its candidates}.")
+            raise MetricError(problem, "systems", "Pass a dict {system name: candidates}.")
         for name, texts in systems.items():
             try:
                 check_pairs(references, texts)
@@ -428,17 +434,20 @@ def _build_table(
         raise MetricError("no column of candidates is named", "systems", remedy)
     for name, column in columns.items():
         if not isinstance(column, str):
-            problem = f"{name!r} has {type(column).__name__} in place of a column's name"
-            raise MetricError(problem, "systems", "For a table, give {name of a system: column}.")
+            problem = f"the column of system {name!r} has type {type(column).__name__}, expected str"
+            raise MetricError(problem, "systems", "For a DataFrame, pass {system name: column}.")
         if not isinstance(name, str) or to_line(name, 80) != name or name in FLOOR:
             problem = f"{name!r} cannot be the name of a system"
-            raise MetricError(problem, "systems", "Give a printable name of at most 80 characters.")
+            raise MetricError(problem, "systems", "Give another printable name of at most 80 characters.")
     return frame.reset_index(drop=True), columns
 
 
-def _add_floor(frame: pd.DataFrame, columns: Mapping[str, str], floor: bool) -> pd.DataFrame | None:
+def _select_texts(frame: pd.DataFrame, columns: Mapping[str, str], floor: bool) -> pd.DataFrame | None:
     """Return a table of texts with a column ``candidate:<system>`` for each system and, with ``floor``, for
-    each of :data:`FLOOR`; None if a column of texts is missing from ``frame``."""
+    each trivial system of :data:`FLOOR`; None if a column of texts is missing from ``frame``.
+
+    The columns ``id``, ``age`` and ``indication`` are kept. ``columns`` maps each system to its column.
+    """
     if REFERENCE not in frame or not set(columns.values()) <= set(frame.columns):
         return None
     kept = [name for name in (ID, *CONTEXT) if name in frame]
@@ -453,17 +462,23 @@ def _add_floor(frame: pd.DataFrame, columns: Mapping[str, str], floor: bool) -> 
 
 
 class _MetricScores(NamedTuple):
-    """One metric's results: by system the statistics of its rows, shape (rows, k); the function from sums of
-    rows to the metric's value; and the description of the metric, as in ``Comparison.metrics``."""
+    """One metric's results for several systems.
+
+    Attributes
+    ----------
+    tables : a mapping from system to the statistics of its rows, shape (rows, k).
+    formula : the function from sums of rows to the metric's value.
+    description : the description of the metric, as in ``Comparison.metrics``.
+    """
 
     tables: dict[str, FloatArray]
-    value: Formula
-    about: dict[str, Any]
+    formula: Formula
+    description: dict[str, Any]
 
-    def by_case(self, cases: NDArray[np.intp]) -> dict[str, FloatArray]:
-        """Return each system's statistics summed over the rows of each case, shape (cases, k).
+    def sum_by_case(self, cases: NDArray[np.intp]) -> dict[str, FloatArray]:
+        """Return a mapping from system to its statistics summed over the rows of each case, shape (cases, k).
 
-        ``cases`` has the number of each row's case, from 0.
+        ``cases`` has the number of each row's case, counted from 0.
         """
         sums = {}
         for system, statistics in self.tables.items():
@@ -480,8 +495,10 @@ def _score_systems(
     *,
     floor: bool,
 ) -> tuple[dict[str, _MetricScores], dict[str, str]]:
-    """Return every system's results by metric, read from the table or computed, and the reason for each
-    metric that was left out; count the cautions about the pairs in ``cautions``.
+    """Return a mapping from metric to its results for every system, read from the table or computed, and a
+    mapping from each metric left out to the reason.
+
+    The cautions about the pairs are counted in ``cautions``.
 
     Raises
     ------
@@ -494,7 +511,7 @@ def _score_systems(
         if any(f"{name}:{system}" in frame for system in columns)
     }
     unscored = {name: settings[name] for name in settings if name not in scores_by_metric}
-    texts = _add_floor(frame, columns, floor)
+    texts = _select_texts(frame, columns, floor)
     if texts is None:
         if unscored:
             missing_column = next(name for name in (REFERENCE, *columns.values()) if name not in frame)
@@ -513,12 +530,12 @@ def _score_systems(
 def _collect_scores(
     chosen: Chosen, name: str, evaluation: scoring.Evaluation, systems: list[str]
 ) -> _MetricScores:
-    """Return the results of one metric that was just computed, split by system."""
+    """Return a computed metric's results, split by system."""
     metric, scores = chosen.metrics[name], evaluation.scored[name].scores
     assert scores is not None
-    statistics, value = metric.corpus(scores)
+    statistics, formula = metric.corpus(scores)
     of_corpus = bool(metric.corpus_variant)
-    about = {
+    description = {
         "value": "corpus" if of_corpus else "mean",
         "signature": metric.signature(in_context=evaluation.contexts is not None, of_corpus=of_corpus),
         "source": metric.citation,
@@ -528,17 +545,17 @@ def _collect_scores(
         "remark": metric.remark,
     }
     tables = {system: statistics[index :: len(systems)] for index, system in enumerate(systems)}
-    return _MetricScores(tables, value, about)
+    return _MetricScores(tables, formula, description)
 
 
 def _describe_direction(metric: Metric | type[Metric]) -> dict[str, Any]:
-    """Return whether higher or lower is better, and the range with None for an infinite end, for JSON."""
-    ends = [end if math.isfinite(end) else None for end in metric.range]
-    return {"better": "higher" if metric.higher_is_better else "lower", "range": ends}
+    """Return ``better`` (``higher`` or ``lower``) and ``range`` (None for an infinite bound), for JSON."""
+    bounds = [bound if math.isfinite(bound) else None for bound in metric.range]
+    return {"better": "higher" if metric.higher_is_better else "lower", "range": bounds}
 
 
 def _read_scores(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -> _MetricScores:
-    """Return the results of a metric whose scores the table already has, for every system.
+    """Return every system's results by a metric whose scores the table already has.
 
     Raises
     ------
@@ -550,21 +567,21 @@ def _read_scores(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -
         column = scoring.name_column(metric, f"{CANDIDATE}:{system}")
         if column not in frame:
             problem = f"no column {to_line(column, 60)!r}"
-            raise MetricError(problem, "references", f"Add {metric}'s scores of every system, or of none.")
+            raise MetricError(problem, "references", f"Add {metric}'s scores for every system or none.")
         numbers = pd.to_numeric(frame[column], errors="coerce").to_numpy(np.float64)
         if (is_missing := ~np.isfinite(numbers)).any():
             where = f"column {to_line(column, 60)!r}, row {int(is_missing.argmax()) + 1}"
             remedy = "Write a finite number in the cell, or remove the row."
             raise MetricError("the score is missing or not a finite number", where, remedy)
         tables[system] = np.column_stack([numbers, np.ones(len(numbers))])
-    about: dict[str, Any] = {"value": "mean"}
+    description: dict[str, Any] = {"value": "mean"}
     with suppress(MetricError):  # The user may have named a metric that this library does not have.
-        about |= _describe_direction(get(metric))
-    return _MetricScores(tables, ratio_of_sums, about)
+        description |= _describe_direction(get(metric))
+    return _MetricScores(tables, ratio_of_sums, description)
 
 
-def _find_interval_cautions(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) -> Iterator[str]:
-    """Yield a caution for each system with fewer than ten cases that differ from its most frequent score.
+def _find_interval_cautions(metric: str, tables: Mapping[str, FloatArray], *, is_mean: bool) -> Iterator[str]:
+    """Yield a caution for each system in which fewer than ten cases differ from the most frequent score.
 
     Ten is a rule of thumb. If all cases have the same score, the caution gives the bound of the rule of three
     (Hanley and Lippman-Hand 1983).
@@ -572,78 +589,79 @@ def _find_interval_cautions(metric: str, tables: Mapping[str, FloatArray], *, me
     Parameters
     ----------
     metric : the name of the metric, with which each caution begins.
-    tables : the statistics of each system, shape (cases, k).
-    mean : whether the statistics of a case are the sum and the number of its scores, so that their ratio is
-        compared.
+    tables : a mapping from system to the statistics of its cases, shape (cases, k).
+    is_mean : whether the statistics of a case are the sum and the number of its scores, so that their ratio
+        is compared.
     """
     for system, statistics in tables.items():
         count = len(statistics)
-        scores = statistics[:, :1] / statistics[:, 1:] if mean else statistics
-        most_equal = int(np.unique(scores, axis=0, return_counts=True)[1].max())
-        if most_equal == count:
+        scores = statistics[:, :1] / statistics[:, 1:] if is_mean else statistics
+        mode_count = int(np.unique(scores, axis=0, return_counts=True)[1].max())
+        if mode_count == count:
             bound = f"at most {rule_of_three(count):.2g} of all cases score otherwise (95 %, 3/{count:,})"
             yield f"{metric}: all {count:,} cases of {system} have the same score: {bound}"
-        elif count - most_equal < min(10, most_equal):
-            share = f"{most_equal:,} of {count:,} cases"
-            yield f"{metric}: {share} of {system} have the same score; the interval may be too narrow"
+        elif count - mode_count < min(10, mode_count):
+            cases = f"{mode_count:,} of {count:,} cases"
+            yield f"{metric}: {cases} of {system} have the same score; the interval may be too narrow"
 
 
 def rank_systems(
-    systems: pd.DataFrame, pairs: pd.DataFrame, about: Mapping[str, Mapping[str, Any]], cautions: Cautions
+    systems: pd.DataFrame, pairs: pd.DataFrame, metrics: Mapping[str, Mapping[str, Any]], cautions: Cautions
 ) -> tuple[pd.api.extensions.ExtensionArray, dict[str, str]]:
     """Return the cluster of each row of ``systems``, and for each metric a sentence that sums up the tests.
 
     Parameters
     ----------
     systems, pairs : the tables of :func:`radeval_lib.stats.system_comparison.compare_systems`.
-    about : the description of each metric, as in ``Comparison.metrics``.
-    cautions : cautions about the scored pairs, which a sentence repeats. A system for which
-        :meth:`~radeval_lib.metrics.cautions.Cautions.is_silent` holds is not ranked.
+    metrics : a mapping from metric to its description, as in ``Comparison.metrics``.
+    cautions : the cautions about the scored pairs, which the sentences repeat. A system for which
+        :meth:`~radeval_lib.metrics.cautions.Cautions.is_silent` is True is not ranked.
 
     Returns
     -------
     clusters : Int64, 1 for the best systems; missing for a system that is not ranked.
-    sentences : by metric, the differences between neighbours in different clusters or, if all systems are in
-        one cluster, the significant difference with the smallest p; and the systems that are not ranked.
+    sentences : a mapping from metric to a sentence that names the differences between neighbouring systems of
+        different clusters or, if all systems are in one cluster, the significant difference with the smallest
+        p value; and the systems that are not ranked.
     """
     clusters, sentences = dict[tuple[str, str], int](), dict[str, str]()
     for metric, part in systems.groupby("metric", sort=False):
         name, values = str(metric), part.set_index("system")["value"].drop([*FLOOR], errors="ignore")
-        of_metric = pairs[pairs["metric"] == name].itertuples()
-        tests = {names: test for test in of_metric for names in permutations((test.first, test.second))}
-        best_first = values.sort_values(ascending=_is_lower_better(about[name]), kind="stable").index
+        metric_pairs = pairs[pairs["metric"] == name].itertuples()
+        tests = {names: test for test in metric_pairs for names in permutations((test.first, test.second))}
+        best_first = values.sort_values(ascending=_is_lower_better(metrics[name]), kind="stable").index
         ranked = [system for system in best_first if not cautions.is_silent(system, name)]
-        distinct = [pair for pair in combinations(ranked, 2) if tests[pair].p_holm < LEVEL]
-        numbers = significance_clusters(ranked, lambda *pair: pair in distinct)  # noqa: B023
+        significant = [pair for pair in combinations(ranked, 2) if tests[pair].p_holm < LEVEL]
+        numbers = significance_clusters(ranked, lambda *pair: pair in significant)  # noqa: B023
         clusters |= {(name, system): number for system, number in zip(ranked, numbers, strict=True)}
         steps = zip(pairwise(ranked), pairwise(numbers), strict=True)
-        shown = [pair for pair, (above, below) in steps if below > above]
-        if distinct and not shown:
-            order_of = {pair: (tests[pair].p, -abs(tests[pair].difference)) for pair in distinct}
-            shown = [min(distinct, key=order_of.__getitem__)]
-        statements = [_phrase_lead(name, about[name], tests[pair], pair, values, cautions) for pair in shown]
-        if len(ranked) > 1 and not distinct:
-            statements.append("no difference between systems is established after correction")
+        leads = [pair for pair, (above, below) in steps if below > above]
+        if significant and not leads:
+            order_of = {pair: (tests[pair].p, -abs(tests[pair].difference)) for pair in significant}
+            leads = [min(significant, key=order_of.__getitem__)]
+        clauses = [_phrase_lead(name, metrics[name], tests[pair], pair, values, cautions) for pair in leads]
+        if len(ranked) > 1 and not significant:
+            clauses.append("no difference between systems is established after correction")
         silent = [system for system in best_first if system not in ranked]
-        statements += [f"{system} is not ranked, because {cautions.doubt(system, name)}" for system in silent]
-        if statements:
-            sentences[name] = f"{name}: {'; '.join(statements)}."
-    by_row = [clusters.get(key) for key in zip(systems["metric"], systems["system"], strict=True)]
-    return pd.array(by_row, dtype="Int64"), sentences
+        clauses += [f"{system} is not ranked, because {cautions.doubt(system, name)}" for system in silent]
+        if clauses:
+            sentences[name] = f"{name}: {'; '.join(clauses)}."
+    row_clusters = [clusters.get(key) for key in zip(systems["metric"], systems["system"], strict=True)]
+    return pd.array(row_clusters, dtype="Int64"), sentences
 
 
 def _phrase_lead(
     metric: str,
-    about: Mapping[str, Any],
+    description: Mapping[str, Any],
     test: Any,
     pair: tuple[str, str],
     values: pd.Series[float],
     cautions: Cautions,
 ) -> str:
     """Return a clause that calls the first of a pair of systems better, with both values, the difference, its
-    interval and p, and the cautions about both."""
+    interval and p value, and the cautions about both systems."""
     first, second = pair
-    verb = "is better than" if "better" in about else "scores higher than"
+    verb = "is better than" if "better" in description else "scores higher than"
     low, high = sorted((test.low, test.high)) if test.difference >= 0 else sorted((-test.high, -test.low))
     numbers = f"{values[first]:.3g} against {values[second]:.3g}"
     numbers += f", a difference of {abs(test.difference):.3g} [{low:.3g}, {high:.3g}]"

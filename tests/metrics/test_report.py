@@ -45,7 +45,7 @@ def test_the_worst_pairs_come_first(tmp_path, metric, rows) -> None:
 
 
 def test_a_long_file_keeps_its_worst_pairs(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(report, "MOST_PAIRS", 2)
+    monkeypatch.setattr(report, "MAX_PAIRS", 2)
     page = _page(tmp_path, RULES, zip(REFERENCES, CANDIDATES, strict=True))
     assert page.count('class="pair"') == 2
     assert "The 2 pairs that are worst by the first metric, of 4" in page
