@@ -51,12 +51,12 @@ READERS = {
 
 
 RECORDINGS = {
-    "fingerprints": "radeval_lib.data.report_edits:recorded_pairs",
-    "mediqa2021": "radeval_lib.data.mediqa:recorded_pairs",
-    "mts_dialog": "radeval_lib.data.mts_dialog:recorded_ratings",
-    "mtsamples": "radeval_lib.data.mtsamples:recorded_documents",
-    "openi": "radeval_lib.data.openi:recorded_reports",
-    "radpref": "radeval_lib.data.radpref:recorded_pairs",
+    "fingerprints": "radeval_lib.data.report_edits:restore_pairs",
+    "mediqa2021": "radeval_lib.data.mediqa:restore_pairs",
+    "mts_dialog": "radeval_lib.data.mts_dialog:restore_ratings",
+    "mtsamples": "radeval_lib.data.mtsamples:restore_documents",
+    "openi": "radeval_lib.data.openi:restore_reports",
+    "radpref": "radeval_lib.data.radpref:restore_pairs",
 }
 """The function that returns the records of each stored set in ``data_manifests/recorded/``, with placeholders
 for texts."""

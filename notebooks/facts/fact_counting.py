@@ -209,7 +209,7 @@ def load(run: Run) -> BuildDocuments:
         return BuildDocuments(mtsamples.load(part, partial=True), whole=False)
     recording = run.recording(NAME)
     from_whole = "mtsamples/mtsamples.csv" in recording.about["files"]
-    return BuildDocuments(list(mtsamples.recorded_documents(recording)), from_whole, evidence="recorded")
+    return BuildDocuments(list(mtsamples.restore_documents(recording)), from_whole, evidence="recorded")
 
 
 def part_percentages(printed_numbers: Mapping[str, Printed]) -> dict[str, float]:

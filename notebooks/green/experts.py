@@ -19,7 +19,7 @@ from radeval_lib.categories import LETTERS
 from radeval_lib.data import rexval
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.data.rexval import RATERS
-from radeval_lib.papers.printed_numbers import Printed, cells_by
+from radeval_lib.papers.printed_numbers import Printed, index_cells
 from radeval_lib.stats import agreement
 from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.correlations import resample
@@ -328,7 +328,7 @@ def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]
     if kind == "total":
         orders.append(agreement.wilcoxon_by_order([totals[part] for part in KINDS]))
     exact, in_floats, checks = run_wilcoxon_tests(totals[kind])["w"], np.concatenate(orders), list[Check]()
-    for (rater, cell), w, floats in zip(cells_by(tens, "rater").items(), exact, in_floats.T, strict=True):
+    for (rater, cell), w, floats in zip(index_cells(tens, "rater").items(), exact, in_floats.T, strict=True):
         name, made = Key(f"W of {kind} errors against the mean of six", rater), {}
         readings: dict[str, list[float]] = {"exact": [w]}
         readings["in floating point"] = np.unique(np.round(floats, 6)).tolist()

@@ -9,7 +9,7 @@ import pandas as pd
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.jobs.green import CHEST, draw_seed
-from radeval_lib.papers.printed_numbers import Printed, cell, cells_by
+from radeval_lib.papers.printed_numbers import Printed, cell, index_cells
 from radeval_lib.rules.generator import SyntheticError, error_pairs, rewrite
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.study.checks import Check, Key, check_bounds, check_value
@@ -88,7 +88,7 @@ def check_best(
     n : the number of report pairs behind a mean.
     lower : whether lower means are better.
     """
-    means, spreads = (cells_by(cells[cells["statistic"] == statistic], key) for statistic in ("mean", "sd"))
+    means, spreads = (index_cells(cells[cells["statistic"] == name], key) for name in ("mean", "sd"))
     weakest = min(first, key=lambda model: -means[model].value if lower else means[model].value)
     best = means[weakest], spreads[weakest]
     rivals = [model for model in means if model not in first]

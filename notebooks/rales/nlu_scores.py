@@ -10,7 +10,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from radeval_lib import plots
-from radeval_lib.papers.printed_numbers import cell_in, cells_by
+from radeval_lib.papers.printed_numbers import cell_in, index_cells
 from radeval_lib.study.checks import Check
 
 _SLACK = 1e-9  # tolerance for rounding errors of differences
@@ -50,7 +50,7 @@ def shares_of_stanford(table12: pd.DataFrame, whole: pd.DataFrame) -> tuple[floa
     """
     lowest, highest = 0.0, 1.0
     for (model, metric), pair in table12.groupby(["model", "metric"], sort=False):
-        by_site = cells_by(pair, "site")
+        by_site = index_cells(pair, "site")
         stanford, indiana = by_site["Stanford"], by_site["Indiana"]
         score = cell_in(whole[(whole["model"] == model) & (whole["metric"] == metric)].iloc[0])
         # The intervals overlap if share * slope <= room for both: the low end of the mean must not exceed the

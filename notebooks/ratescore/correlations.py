@@ -14,7 +14,7 @@ import pingouin as pg
 
 from notebooks.ratescore import RATESCORE
 from radeval_lib.data.radpref import MARKS, SYSTEMS
-from radeval_lib.papers.printed_numbers import Printed, cells_by, quoted
+from radeval_lib.papers.printed_numbers import Printed, index_cells, quoted
 from radeval_lib.stats.base import Estimate
 from radeval_lib.stats.correlations import LEAST_GROUPS
 from radeval_lib.stats.inference import wilson_interval
@@ -109,7 +109,7 @@ class PrintedAgreement:
 
     def _cells(self, column: str) -> dict[str, Printed]:
         """Return the printed cells of a column by metric."""
-        return cells_by(self.printed[self.printed["column"] == column], "metric")
+        return index_cells(self.printed[self.printed["column"] == column], "metric")
 
     def _possible_counts(self, column: str, metric: str) -> list[int]:
         """Return the possible numbers of pairs that a metric is right about, given its printed accuracy."""

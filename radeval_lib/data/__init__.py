@@ -1,6 +1,7 @@
-"""Data sets: manifests, getting and checking files, one loader module per set, and the records they yield.
+"""Data sets: their manifests and files, a loader module for each set, and the records that loaders return.
 
-``path = data.find("openi", run.data_root)`` gives a verified file or None; ``openi.load(path)`` its records.
+``path = data.find("openi", run.data_root)`` returns the path of a verified file, or None if it is
+absent; ``openi.load(path)`` returns its records.
 """
 
 from radeval_lib.registry import import_on_use

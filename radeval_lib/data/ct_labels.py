@@ -8,7 +8,7 @@ from pathlib import Path
 from radeval_lib.data import reading
 from radeval_lib.data.readers import make_reader
 
-# The findings that were labelled, as the file's columns name them.
+# The labelled findings, as the file's columns name them.
 LABELS = (
     "Medical material",
     "Arterial wall calcification",
@@ -34,7 +34,7 @@ FILE = "ct_val_200.csv"  # the 200 validation reports
 
 @dataclass(frozen=True)
 class LabelledReport:
-    """A report's text, with the findings among :data:`LABELS` that were marked as present by hand."""
+    """A report's text, and the findings among :data:`LABELS` that were marked by hand as present."""
 
     id: str
     text: str = field(repr=False)

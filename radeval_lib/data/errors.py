@@ -1,4 +1,4 @@
-"""Errors of the data layer; each names the fault, the file and row, and the remedy."""
+"""Errors about data sets and data files; each message states the fault, its place and the remedy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from radeval_lib.errors import RadevalError
 
 
 class DataError(RadevalError):
-    """Base of every error about data sets."""
+    """Base class of all errors about data sets."""
 
 
 class DataRootError(DataError):
@@ -30,13 +30,13 @@ class FetchError(DataError):
 
 
 class RoleError(DataError):
-    """An unknown role, or a role whose source is unknown, declared absent or without fitting records."""
+    """An unknown role, or a role whose source is unknown, is declared absent or has no fitting records."""
 
 
 class AbsentDataError(RoleError):
     """A role whose data files are missing from the data root.
 
-    A build with such a role leaves out the pages, or the rest of the page, that ask for it.
+    A build leaves out every page, or the rest of every page, that asks for such a role.
     """
 
 
@@ -47,5 +47,5 @@ class StatementError(DataError):
 class RestrictedTextError(DataError, TypeError):
     """An attempt to show or export text that may not be redistributed.
 
-    It is also a ``TypeError``, which writers of JSON raise for values that they cannot write.
+    It is also a ``TypeError``, the error that JSON encoders raise for values that they cannot encode.
     """

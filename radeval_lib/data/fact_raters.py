@@ -21,7 +21,7 @@ from radeval_lib.stats.measures import FactCounts
 
 _REFERENCE_LENGTH = (3, 9)  # least and most statements in a reference
 _ADDED_LENGTH = (0, 7)  # least and most statements that a description takes from elsewhere in the report
-_WRONG_PROBABILITY = 0.005  # that a statement of a description is wrong
+_WRONG_PROBABILITY = 0.005  # probability that a statement of a description is wrong
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class Description:
     report : number of the report, from 0; the description is compared with that report's reference.
     reference : number of statements in the reference.
     copied : number of reference statements that the description repeats; these are the first ones.
-    own : number of statements that the description takes from elsewhere in the report.
-    wrong : whether each statement of the description is wrong, the copied ones first.
+    added : number of statements that the description takes from elsewhere in the report.
+    wrong : whether each statement of the description is wrong, the copied statements first.
     """
 
     report: int
     reference: int
     copied: int
-    own: int
+    added: int
     wrong: tuple[bool, ...]
 
 
@@ -74,6 +74,7 @@ def count_facts(
 
     Parameters
     ----------
+    descriptions : from :func:`draw_descriptions`.
     granularity : for each rater, the probability (0 to 1) of starting a new fact at a boundary between two
         statements.
     alike : probability (0 to 1) that a rater splits the copied statements of a description into the same
@@ -83,8 +84,8 @@ def count_facts(
     Returns
     -------
     list of list of FactCounts
-        One list per rater, in the order of the descriptions. A fact is wrong if one of its statements is. A
-        fact of the reference is common even if the description repeats only a part of it.
+        One list per rater, in the order of the descriptions. A fact is wrong if one of its statements is
+        wrong. A fact of the reference is common even if the description repeats only a part of it.
     """
     counts_by_rater = []
     for level in granularity:
@@ -100,9 +101,9 @@ def count_facts(
 
 
 def _split_into_facts(rng: np.random.Generator, statements: int, level: float) -> NDArray[np.int64]:
-    """Return, for each statement of a text, the number of its fact; facts are numbered from 0 in order.
+    """Return the number of the fact to which each statement of a text belongs, from 0 in order.
 
-    ``statements`` is the number of statements, and the array has shape (statements,). At each boundary
+    ``statements`` is the number of statements; the array has shape (statements,). At each boundary
     between two statements, a new fact starts with probability ``level``.
     """
     starts_fact = np.concatenate([[False], rng.random(max(0, statements - 1)) < level])[:statements]
@@ -117,10 +118,11 @@ def _count_description(
     alike: float,
     slips: float,
 ) -> FactCounts:
-    """Return one rater's counts for one description.
+    """Return one rater's counts of facts for one description.
 
     ``reference_facts`` has, for each statement of the reference, the number of the fact to which the rater
-    assigns it; ``level`` is the rater's granularity; ``alike`` and ``slips``: see :func:`count_facts`.
+    assigns it; ``level`` is the rater's granularity; ``alike`` and ``slips`` are the probabilities that
+    :func:`count_facts` takes.
     """
     in_reference = int(reference_facts[-1]) + 1 if description.reference else 0
     copied = reference_facts[: description.copied]
@@ -128,7 +130,7 @@ def _count_description(
         copied = _split_into_facts(rng, description.copied, level)
     copied = np.cumsum(np.diff(copied, prepend=copied[:1]) != 0)  # Facts are numbered from 0.
     shared = int(copied[-1]) + 1 if description.copied else 0
-    facts = np.concatenate([copied, _split_into_facts(rng, description.own, level) + shared])
+    facts = np.concatenate([copied, _split_into_facts(rng, description.added, level) + shared])
     total = int(facts[-1]) + 1 if len(facts) else 0
     wrong = len(set(facts[np.array(description.wrong, dtype=bool)])) if any(description.wrong) else 0
     missed, mistaken = rng.binomial(shared, slips), rng.binomial(total - shared, slips)

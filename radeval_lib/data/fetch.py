@@ -1,9 +1,9 @@
 """Report the status of data files; download, verify and add them.
 
-Files of open data sets are downloaded by pooch, files of hub sets by huggingface_hub at a pinned revision.
-Credentialed files are copied from the user's folder. A file whose manifest states a size or SHA-256 is moved
-to its place under the data root only if it matches; for a file without them, a line says that it was not
-compared. No credentials are asked for, stored or shown.
+Files of open data sets are downloaded by pooch, those on the Hugging Face Hub by huggingface_hub at a pinned
+revision. Credentialed files are copied from the user's folder. A file is moved to its place under the data
+root only if it matches the size and SHA-256 that its manifest states; a file without a stated SHA-256 is
+reported as not compared. No credentials are asked for, stored or shown.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from radeval_lib import atomic
 from radeval_lib.data.errors import ChecksumError, DataError, DataRootError, FetchError, ManifestError
 from radeval_lib.data.manifests import DataFile, Manifest, check_file, load_manifest, names
 
-TIMEOUT = 60  # seconds without a byte
+TIMEOUT = 60  # seconds without data
 Say = Callable[[str], object]  # shows one line of progress to the user, as ``print`` does
 
 
@@ -29,11 +29,11 @@ class FileStatus:
 
     Attributes
     ----------
+    dataset : name of the data set.
     path : path of the file below the data root.
     state : ``verified`` (it has the manifest's SHA-256), ``there`` (it exists, but the manifest states no
         SHA-256), ``missing`` or ``mismatch`` (its size or SHA-256 differs).
-    access : how the data set is obtained, as its manifest says: ``open``, ``hub``, ``credentialed`` or
-        ``built``.
+    access : ``access`` in the manifest: ``open``, ``hub``, ``credentialed`` or ``built``.
     detail : for a mismatch, the difference; else empty.
     """
 
@@ -72,9 +72,9 @@ def check_files(root: Path | None, dataset: str = "") -> list[FileStatus]:
 
 
 def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileStatus]:
-    """Return the state of every file that exists, of one data set or, if ``dataset`` is empty, of all.
+    """Verify the existing files of one data set, or of all if ``dataset`` is empty, and return their states.
 
-    Each state is also shown by ``say``.
+    ``say`` shows each state.
 
     Raises
     ------
@@ -88,18 +88,18 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
     folder = _require_root(root)
     present = [file for file in check_files(folder, dataset) if file.state != "missing"]
     if not present:
-        remedy = f"Run `{f'radbook data status {dataset}'.strip()}` to see what belongs there."
-        raise FetchError(f"no file of {dataset or 'any data set'} is there", "data root", remedy)
+        remedy = f"Run `{f'radbook data status {dataset}'.strip()}` to list the files that belong there."
+        raise FetchError(f"no file of {dataset or 'any data set'} found", "data root", remedy)
     for file in present:
         say(f"{file.state:10} {file.path}{': ' + file.detail if file.detail else ''}")
     if mismatched := [file.path for file in present if file.state == "mismatch"]:
         problem = f"{len(mismatched)} file(s) differ from the manifest: {', '.join(mismatched)}"
-        raise ChecksumError(problem, "data root", "Remove them, and run `radbook data fetch` or `data add`.")
+        raise ChecksumError(problem, "data root", "Run `radbook data fetch` or `radbook data add` again.")
     return present
 
 
 def fetch(dataset: str, root: Path | None, *, say: Say = print) -> list[Path]:
-    """Download the files of an open or hub data set that are missing or differ from the manifest.
+    """Download those files of an open or hub data set that are missing or differ from the manifest.
 
     Returns
     -------
@@ -111,30 +111,30 @@ def fetch(dataset: str, root: Path | None, *, say: Say = print) -> list[Path]:
     DataRootError
         If there is no data root.
     FetchError
-        If a download fails, or the manifest has no address for a missing file; the error then lists the steps
-        to get it.
+        If a download fails, or the manifest has no URL for a missing file; in this case, the error lists the
+        steps to get the file.
     ChecksumError
         If a downloaded file differs from the manifest; it is not kept.
     """
     folder, manifest = _require_root(root), load_manifest(dataset)
     statuses = check_files(folder, dataset)
     present = [file.path for file in statuses if file.state not in ("missing", "mismatch")]
-    missing = [manifest.file(path) for path in manifest.missing(present)]
+    missing = [manifest.file(path) for path in manifest.list_missing(present)]
     if not missing:
         say(f"{dataset}: every file is in place")
-    elif not manifest.revision and (without_url := [entry.path for entry in missing if not entry.url]):
+    elif not manifest.revision and (lacking_url := [entry.path for entry in missing if not entry.url]):
         steps = " ".join(manifest.numbered_steps)
-        raise FetchError(f"{without_url[0]} has no address to download from", dataset, f"To get it: {steps}")
+        raise FetchError(f"{lacking_url[0]} has no download URL", dataset, f"To get it: {steps}")
     for entry in missing:
-        hub = f"the hub, {manifest.hub} at {manifest.revision[:7]}"
-        say(f"fetching {entry.path} from {hub if manifest.revision else entry.url}")
+        hub_source = f"the Hugging Face Hub, {manifest.hub} at {manifest.revision[:7]}"
+        say(f"fetching {entry.path} from {hub_source if manifest.revision else entry.url}")
         with atomic.scratch(folder) as incoming:
             _install(_download(manifest, entry, incoming), entry, folder, say)
     return [folder / entry.path for entry in manifest.files if (folder / entry.path).is_file()]
 
 
 def fetch_open(root: Path, *, say: Say = print) -> dict[str, str]:
-    """Download every open data set, and return the error message of each set that failed, by its name.
+    """Download every open data set, and return a mapping from each set that fails to its error message.
 
     A failure does not stop the other downloads. ``say`` shows the licence of each data set, and each failure
     as it occurs.
@@ -155,7 +155,7 @@ def fetch_open(root: Path, *, say: Say = print) -> dict[str, str]:
 def _download(manifest: Manifest, entry: DataFile, folder: Path) -> Path:
     """Download a file into ``folder`` and return its path there.
 
-    The source is the hub at the manifest's revision if the manifest has one, else the file's address.
+    The source is the Hugging Face Hub if the manifest names a revision, else the file's URL.
 
     Raises
     ------
@@ -172,14 +172,14 @@ def _download(manifest: Manifest, entry: DataFile, folder: Path) -> Path:
                 manifest.hub, hub_path, repo_type="dataset", revision=manifest.revision, local_dir=folder
             )
             return Path(path)
-        import pooch  # Imported here, because the status of files does not need its progress bars.
+        import pooch  # Imported here, because only downloads need it.
 
         download = pooch.HTTPDownloader(progressbar=True, timeout=TIMEOUT)
         download(entry.url, str(target), None)
         return target
-    except OSError as error:  # requests and the hub raise subclasses of it
+    except OSError as error:  # requests and huggingface_hub raise subclasses
         response = getattr(error, "response", None)
-        reason = repr(error) if response is None else response.status_code
+        cause = repr(error) if response is None else response.status_code
         remedy = (
             f"Run `hf auth login`, accept the conditions on huggingface.co/datasets/{manifest.hub}, and run "
             "this command again."
@@ -187,11 +187,11 @@ def _download(manifest: Manifest, entry: DataFile, folder: Path) -> Path:
             else f"Check the connection to {urlsplit(entry.url).hostname} and run the command again; or get "
             f"{entry.url} in another way and pass it to `radbook data add {manifest.name} FILE`."
         )
-        raise FetchError(f"download of {entry.path} failed ({reason})", manifest.name, remedy) from None
+        raise FetchError(f"download of {entry.path} failed ({cause})", manifest.name, remedy) from None
 
 
 def _install(incoming: Path, entry: DataFile, root: Path, say: Say) -> None:
-    """Move a file to its place under the data root, and ``say`` so if no SHA-256 could be compared.
+    """Move a verified file to its place under the data root; ``say`` reports a file without a SHA-256.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def _install(incoming: Path, entry: DataFile, root: Path, say: Say) -> None:
     """
     check_file(incoming, entry)
     if not entry.sha256:
-        say(f"not compared: the manifest states no SHA-256 of {entry.path}")
+        say(f"not compared: the manifest states no SHA-256 for {entry.path}")
     target = root / entry.path
     target.parent.mkdir(parents=True, exist_ok=True)
     os.replace(incoming, target)
@@ -217,9 +217,9 @@ def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print
     DataRootError
         If there is no data root.
     ManifestError
-        If the data set is unknown or has no file of that name; nothing is then copied.
+        If the data set is unknown or has no file of that name; in this case, nothing is copied.
     ChecksumError
-        If a file differs from its manifest entry; it and those after it are not copied.
+        If a file differs from its manifest entry; this file and those after it are not copied.
     """
     folder, manifest = _require_root(root), load_manifest(dataset)
     entries = []

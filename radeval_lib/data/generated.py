@@ -1,4 +1,4 @@
-"""Generated reports in the form of the records that loaders return: the source of roles without data files.
+"""Generate records of the types that loaders return, for roles without data files.
 
 Each public generator takes ``size``, the number of generated reports unless its docstring says otherwise, and
 ``seed``; equal arguments give equal records.
@@ -38,14 +38,14 @@ from radeval_lib.rules.generator.generator import RewriteKind, make_rng, report_
 from radeval_lib.rules.generator.planted_errors import draw_kinds, inject
 from radeval_lib.rules.generator.records import AnnotatedText, index_graph, index_tokens, tokenize_sentences
 
-# By style of the generator, the source of RaTE-NER that the style imitates.
+# A mapping from each style of the generator to the source in RaTE-NER that it imitates.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}
 CANDIDATES = 4  # candidates of each case of :func:`generate_error_cases`, as in ReXVal
-# Mean number of planted errors per candidate, and its standard deviation over cases as a share of the mean;
-# both are fitted to ReXVal's counts.
+# Mean number of planted errors per candidate, and its coefficient of variation over cases; both are fitted to
+# ReXVal's counts.
 _MEAN_ERRORS = 3.0
-_CASE_SD = 1.18
-_MAX_ERRORS = 8  # planted errors in a candidate
+_CASE_VARIATION = 1.18
+_MAX_ERRORS = 8  # planted in a candidate
 _CHEST = ("X-Ray", "CHEST")
 _TRIES = 8  # attempts with random kinds of errors, for each number of errors
 
@@ -53,16 +53,15 @@ _TRIES = 8  # attempts with random kinds of errors, for each number of errors
 def _generate_with_splits(size: int, seed: int) -> Iterator[tuple[SyntheticReport, str]]:
     """Yield (report, split) for ``size`` generated reports.
 
-    The first 80% of the reports are ``train``, the next 10% ``dev`` and the rest ``test``.
-
-    Reports are independent of each other, so taking the splits in order is as good as drawing them.
+    The first 80% of the reports are ``train``, the next 10% ``dev`` and the rest ``test``. Reports are
+    independent of each other, so splits taken in order are as good as random ones.
     """
     for index, report in enumerate(generate(size, seed)):
         yield report, "train" if index < 0.8 * size else "dev" if index < 0.9 * size else "test"
 
 
 def _make_report_pair(report: SyntheticReport, split: str, name: str = "") -> ReportPair:
-    """Return a generated report's findings and impression; its id is ``name``, or the report's if empty."""
+    """Return the findings and impression of a report; the id is ``name`` or, if empty, the report's."""
     texts, group = (report.findings.text, report.impression.text), f"{report.modality} {report.anatomy}"
     return ReportPair(name or report.report_id, *texts, group=group, split=split)
 
@@ -82,11 +81,11 @@ def generate_summaries(size: int, seed: int) -> Iterator[ReportPair]:
 def generate_anatomy_summaries(size: int, seed: int) -> Iterator[ReportPair]:
     """Yield pairs of findings and impression for MIMIC-RRS's twelve groups (modality and anatomy).
 
-    Each of the seven groups on which the paper trains gets the same number of reports: 60% ``train``, 15%
-    ``dev`` and 25% ``test``. Each of the other five gets as many test reports, and no others. In total, there
+    Each of the seven groups on which the paper trains has the same number of reports: 60% ``train``, 15%
+    ``dev`` and 25% ``test``. Each of the other five has as many test reports and no others. In total, there
     are about ``size`` reports, and at least 66.
     """
-    trained_size = max(8, 4 * size // 33)  # Seven whole pairs and five quarters make 8.25, which is 33 / 4.
+    trained_size = max(8, 4 * size // 33)  # Seven full groups and five quarters make 33 / 4.
     test_size = trained_size - trained_size * 3 // 4
     for pair in MIMIC_RRS_PAIRS:
         group, is_trained = " ".join(pair), pair in MIMIC_RRS_TRAINED
@@ -99,14 +98,14 @@ def generate_anatomy_summaries(size: int, seed: int) -> Iterator[ReportPair]:
 
 
 def generate_descriptions(size: int, seed: int) -> Iterator[Document]:
-    """Yield reports without their impression, which is the summary; ``group`` is the anatomy."""
+    """Yield each report without its impression, which is the summary; ``group`` is the anatomy."""
     for report, split in _generate_with_splits(size, seed):
         body = report.text.partition("\nIMPRESSION:")[0]
         yield Document(report.report_id, body, report.impression.text, group=report.anatomy, split=split)
 
 
 def generate_procedures(size: int, seed: int) -> Iterator[Document]:
-    """Yield the reason for each examination, labelled with the procedure code; ``group`` is the modality."""
+    """Yield the reason for each examination, with the procedure code as label and the modality as group."""
     for report, split in _generate_with_splits(size, seed):
         label, group = report.procedure, report.modality
         yield Document(report.report_id, report.indication, label=label, group=group, split=split)
@@ -142,7 +141,7 @@ def generate_spatial_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]
     Relations run from each spatial indicator to its trajector, landmark, diagnosis and hedge.
     """
     for report, split in _generate_with_splits(size, seed):
-        tokens, places = index_tokens(report.findings.text)
+        tokens, token_at = index_tokens(report.findings.text)
         entities: list[Entity] = []
         relations: list[Relation] = []
         for roles in report.findings.roles:
@@ -153,12 +152,12 @@ def generate_spatial_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]
                     continue
                 if label != "Indicator":
                     relations.append(Relation(indicator, len(entities), label))
-                entities.append(Entity(places[span[0]], places[span[1] - 1] + 1, label))
+                entities.append(Entity(token_at[span[0]], token_at[span[1] - 1] + 1, label))
         yield AnnotatedSentence(report.report_id, tokens, tuple(entities), tuple(relations), split=split)
 
 
 def generate_judged_pairs(size: int, seed: int) -> Iterator[JudgedPair]:
-    """Yield pairs made by GREEN's five heuristics, as a prompt with an analysis that lists the true errors.
+    """Yield report pairs made by GREEN's five heuristics, each as a prompt and an analysis of its errors.
 
     ``size`` is the number of pairs.
     """
@@ -169,7 +168,7 @@ def generate_judged_pairs(size: int, seed: int) -> Iterator[JudgedPair]:
 
 
 def make_radgraph_record(text: AnnotatedText) -> Annotation:
-    """Return a generated text with its entities and relations as a record of RadGraph's inference output."""
+    """Return a generated text with its entities and relations in RadGraph format."""
     return make_annotation(tokenize(text.text), *index_graph(text)) | {"data_source": "synthetic"}
 
 
@@ -183,7 +182,7 @@ def encode_iob(text: AnnotatedText) -> Iterator[tuple[list[str], list[str]]]:
 def generate_text_pairs(size: int, seed: int) -> Iterator[TextPair]:
     """Yield ``size`` pairs of reference and candidate findings; ``source`` is the reference's whole report.
 
-    They are the pairs of :func:`generate_error_cases`; ``group`` is ``candidate 1`` to ``candidate 4``.
+    The pairs are those of :func:`generate_error_cases`; ``group`` is ``candidate 1`` to ``candidate 4``.
     """
     for number, pair in enumerate(generate_error_cases(size, seed)):
         case, position = divmod(number, CANDIDATES)
@@ -194,11 +193,11 @@ def generate_text_pairs(size: int, seed: int) -> Iterator[TextPair]:
 def generate_error_cases(size: int, seed: int) -> Iterator[ErrorPair]:
     """Yield ``size`` chest X-ray pairs with planted errors, four candidates for each reference.
 
-    The number of errors follows ReXVal's. Candidates are reworded afterwards, which does not change their
-    errors: the first in style, the others by synonyms, if they have any.
+    The distribution of the number of errors imitates ReXVal. Each candidate is then reworded without changing
+    its errors: the first in style, the others by synonyms where possible.
     """
     for case in range(-(-size // CANDIDATES)):
-        shape, scale = _CASE_SD**-2, _MEAN_ERRORS * _CASE_SD**2
+        shape, scale = _CASE_VARIATION**-2, _MEAN_ERRORS * _CASE_VARIATION**2
         expected = make_rng(seed, case, "expected").gammavariate(shape, scale)
         findings = max(1, min(6, round(expected)))  # A report without findings allows few errors.
         reference = report_at(seed, case, style="hospital", modality_anatomy=_CHEST, min_findings=findings)
@@ -212,10 +211,10 @@ def generate_error_cases(size: int, seed: int) -> Iterator[ErrorPair]:
 
 
 def _plant_errors(reference: SyntheticReport, expected: float, seed: int, name: str) -> ErrorPair:
-    """Return the reference paired with a copy that has about the ``expected`` number of random errors.
+    """Return the reference paired with a copy that has about ``expected`` random errors.
 
-    There are at most :data:`_MAX_ERRORS`, and fewer if the report does not allow so many. ``name`` selects
-    the random stream.
+    The number is at most :data:`_MAX_ERRORS`, and lower if the report does not allow so many. ``name``
+    selects the random stream.
     """
     rng = make_rng(seed, name, "errors")
     for number in range(min(_MAX_ERRORS, int(expected + rng.random())), 0, -1):

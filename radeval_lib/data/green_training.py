@@ -11,7 +11,7 @@ from radeval_lib.data.restricted import mark_restricted
 
 NAME = "green_training"
 TURNS = ("human", "gpt")
-CONVERSATION_KEYS = ("conversations", "conv")  # the reference training code reads both names
+CONVERSATION_KEYS = ("conversations", "conv")  # the reference training code reads either key
 
 
 def load(path: Path) -> list[JudgedPair]:
@@ -20,16 +20,16 @@ def load(path: Path) -> list[JudgedPair]:
     Raises
     ------
     FormatError
-        If a conversation is not one turn of ``human`` followed by one of ``gpt``.
+        If a conversation is not one turn from ``human`` and then one from ``gpt``.
     """
 
     def parse_pair(item: reading.Entry) -> JudgedPair:
         key = next((key for key in CONVERSATION_KEYS if key in item), CONVERSATION_KEYS[0])
         turns = [reading.Entry(turn, item.where) for turn in item.take(key, list)]
         if tuple(turn.take("from", str) for turn in turns) != TURNS:
-            raise ValueError(f"its {len(turns)} turns must be one of 'human', then one of 'gpt'")
+            raise ValueError(f"{len(turns)} turns; write one from 'human', then one from 'gpt'")
         texts = (mark_restricted(turn.take("value", str), NAME) for turn in turns)
-        return JudgedPair(str(item.get("id", f"{path.stem}-{item.at}")), *texts)
+        return JudgedPair(str(item.get("id", f"{path.stem}-{item.number}")), *texts)
 
     return reading.parse_records(reading.read_objects(path), parse_pair)
 

@@ -32,7 +32,7 @@ import yaml
 from radeval_lib import atomic, checksums, green_analysis, own_yaml
 from radeval_lib.data import green_training, leak_readings, leak_sequences, reading
 from radeval_lib.data.errors import DataError, FormatError
-from radeval_lib.data.leak_sequences import Hashes, hash_text, is_in, kinds_of, merge, split_words
+from radeval_lib.data.leak_sequences import Hashes, get_kinds, hash_text, is_in, merge, split_words
 from radeval_lib.data.manifests import find, list_restricted, load_manifest, names
 from radeval_lib.data.readers import load
 from radeval_lib.data.restricted import Text, reveal
@@ -41,8 +41,8 @@ from radeval_lib.paths import PAPERS
 
 # Depth, in path parts, of the folders of a job or result, which are removed as a whole.
 _FOLDER_DEPTHS = {"cells": 4, "results": 3}
-# Folders of a rendered book that hold the theme's own files, and fonts of formulas.
-_THEME = {"_static", "mathjax"}
+# Folders of a rendered book with the theme's files and with fonts for formulas.
+_THEME_FOLDERS = {"_static", "mathjax"}
 _IOB_TAG = re.compile(r"O|[BIESLU]-\S+")
 _MIN_REPEATED = 20  # letters; a shorter text may occur in a longer one by chance
 
@@ -50,20 +50,20 @@ _MIN_REPEATED = 20  # letters; a shorter text may occur in a longer one by chanc
 UNSEEN = (
     "words in pixels; pictures other than SVG are therefore refused, and so is every file that is neither "
     "text nor an archive (gzip, zip or tar)",
-    "text in a code, such as encrypted, compressed or percent-encoded within another file, with accents, "
-    "blanks or signs that do not show within its words, or with letters of other scripts; text that goes on "
-    "from one file or name to the next",
-    "the records of Sphinx, checkpoints and caches, and the weights and vocabularies of models",
-    "paraphrases; pieces of words but for those that tokenizers mark with ##, @@, ▁ or Ġ",
-    "phrases of three words; and longer ones, up to seven words, of which a third text of the corpus, a "
-    "public text, a source of a page or a generated report holds each part of four, or whose parts of four "
-    "end with a word such as *the*, or have two words of one or two letters; numbers, single letters and "
-    f"these labels of annotations do not count as words: {', '.join(sorted(leak_sequences.LABELS))}",
-    "numbers of patients and studies of four digits, and those of five to seven that do not follow the "
-    "name of an identifier; longer ones with letters directly behind them, with spaces within or rounded",
-    "days before the year 2100, which anyone may name, and days in any other form than year, month and day "
-    "in figures",
-    "of the notes of MIMIC-III, those that are not of radiology: the study does not read them",
+    "encoded text: encrypted, compressed or percent-encoded within another file, with accents, spaces or "
+    "invisible characters within its words, or with letters of other scripts; text that continues from one "
+    "file or name to the next",
+    "Sphinx's records, checkpoints and caches, and the weights and vocabularies of models",
+    "paraphrases; word pieces, except those that tokenizers mark with ##, @@, ▁ or Ġ",
+    "phrases of three words; phrases of up to seven words in which every run of four occurs in a third text "
+    "of the corpus, a public text, a page's source or a generated report, ends with a word such as *the*, or "
+    "has two words of one or two letters; numbers, single letters and these annotation labels do not count "
+    f"as words: {', '.join(sorted(leak_sequences.LABELS))}",
+    "patient and study numbers of four digits, those of five to seven digits that do not follow the name of "
+    "an identifier, and longer ones that are rounded, contain spaces or are directly followed by letters",
+    "dates before the year 2100, which anyone may name, and dates in any other form than year, month and day "
+    "in digits",
+    "notes of MIMIC-III that are not radiology reports: the study does not read them",
 )
 
 
@@ -82,19 +82,19 @@ class Leak:
     file : path below the build's folder.
     corpus : name of the data set; empty for a file that cannot be read.
     sequences : number of the corpus's sequences in the file; their text is never kept.
-    named : whether the sequences are in the file's name, which is then not shown.
-    why : for a file that cannot be read, the reason; else empty.
+    in_name : whether the sequences are in the file's name; if so, the name is not shown.
+    reason : why the file cannot be read; empty if it can.
     """
 
     file: str
     corpus: str
     sequences: int
-    named: bool = False
-    why: str = ""
+    in_name: bool = False
+    reason: str = ""
 
     def __str__(self) -> str:
-        where = "the name of a file or folder" if self.named else self.file
-        return f"{where} ({self.why or f'{self.sequences} sequences of {self.corpus}'})"
+        where = "the name of a file or folder" if self.in_name else self.file
+        return f"{where} ({self.reason or f'{self.sequences} sequences of {self.corpus}'})"
 
 
 class _SearchedText(NamedTuple):
@@ -112,16 +112,16 @@ def find_sequences(texts: Iterable[Text], watched: Hashes) -> Hashes:
     Sequences of eight words, and numbers, are returned even if they are frequent. ``watched`` and the result
     are sorted.
     """
-    texts_with: dict[int, set[int]] = defaultdict(set)  # by sequence; at most one more than a rare one has
+    text_ids: dict[int, set[int]] = defaultdict(set)  # by sequence, up to the first that makes it frequent
     for text in map(reveal, texts):
         text_id, sequences = hash(tuple(split_words(text))), leak_sequences.hash_corpus_text(text)
         for sequence in sequences[is_in(sequences, watched)].tolist():
-            if len(texts_with[sequence]) <= leak_sequences.MAX_TEXTS:
-                texts_with[sequence].add(text_id)
-    hashes = np.array(sorted(texts_with), np.uint64)
-    rare = np.array([len(texts_with[each]) <= leak_sequences.MAX_TEXTS for each in hashes.tolist()], bool)
+            if len(text_ids[sequence]) <= leak_sequences.MAX_TEXTS:
+                text_ids[sequence].add(text_id)
+    hashes = np.array(sorted(text_ids), np.uint64)
+    rare = np.array([len(text_ids[item]) <= leak_sequences.MAX_TEXTS for item in hashes.tolist()], bool)
     also_frequent = (leak_sequences.LEAK_RUN, leak_sequences.NUMBER, leak_sequences.NAMED_NUMBER)
-    return hashes[rare | np.isin(kinds_of(hashes), also_frequent)]
+    return hashes[rare | np.isin(get_kinds(hashes), also_frequent)]
 
 
 def scan(
@@ -135,11 +135,11 @@ def scan(
 
     Parameters
     ----------
-    corpora : the texts of each restricted data set, by name; they are read twice.
+    corpora : a mapping from each restricted data set to its texts, which are read twice.
     public : texts whose sequences are never a leak.
-    trusted : SHA-256 of files that came with the project or a package, and are not searched.
-    own : the study's own texts (sources of pages, generated reports), whose phrases and identifiers are no
-        leak.
+    trusted : SHA-256 of each file that came with the project or a package and is not searched.
+    own : the study's own texts (sources of pages, generated reports), whose phrases and identifiers are not
+        leaks.
 
     Raises
     ------
@@ -151,10 +151,10 @@ def scan(
     vocabulary = set[str]()
     for name, texts in corpora.items():
         if not (corpus_words := {word for text in texts for word in split_words(reveal(text))}):
-            remedy = "Replace its files, or remove them from the data root."
-            raise DataError("its files have no words that the guard could search for", name, remedy)
+            remedy = "Replace the files, or remove them from the data root."
+            raise DataError("the files have no words that the guard could search for", name, remedy)
         vocabulary |= corpus_words
-    searched, refused = _read_all(folder, frozenset(vocabulary), trusted)
+    searched, refused = _read_build(folder, frozenset(vocabulary), trusted)
     watched = merge(each.sequences for each in searched)
     watched = watched[~is_in(watched, merge(hash_text(text, vocabulary) for text in public))]
     by_corpus = {name: find_sequences(texts, watched) for name, texts in corpora.items()}
@@ -168,16 +168,16 @@ def scan(
     return leaks + refused
 
 
-def _read_all(
+def _read_build(
     folder: Path, vocabulary: Collection[str], trusted: Collection[str]
 ) -> tuple[list[_SearchedText], list[Leak]]:
-    """Return (searched, refused): all files and names below ``folder`` with their hashed sequences, and the
-    files that cannot be searched, each with the reason.
+    """Return (searched, refused) for all files and names below ``folder``.
 
-    ``trusted`` has the SHA-256 of files that are not searched.
+    ``searched`` has the hashed sequences of each, ``refused`` the files that cannot be searched. Files with a
+    SHA-256 in ``trusted`` are skipped.
     """
     searched, refused = [], []
-    by_digest: dict[str, tuple[Hashes, str]] = {}  # A build has most pages several times.
+    by_digest: dict[str, tuple[Hashes, str]] = {}  # A build contains most pages more than once.
     for path in sorted(path.relative_to(folder) for path in folder.rglob("*")):
         readings, _ = leak_readings.read_text(" ".join((*path.parts, path.stem)))
         sequences = merge(hash_text(text, vocabulary) for text in readings)
@@ -187,22 +187,22 @@ def _read_all(
         if (digest := checksums.of_file(folder / path)) in trusted:
             continue
         if digest not in by_digest:
-            readings, why = leak_readings.read_file((folder / path).read_bytes(), path.as_posix())
-            by_digest[digest] = merge(hash_text(text, vocabulary) for text in readings), why
-        sequences, why = by_digest[digest]
+            readings, reason = leak_readings.read_file((folder / path).read_bytes(), path.as_posix())
+            by_digest[digest] = merge(hash_text(text, vocabulary) for text in readings), reason
+        sequences, reason = by_digest[digest]
         searched.append(_SearchedText(path, False, sequences))
-        if why and not _THEME & {*path.parts}:
-            refused.append(Leak(path.as_posix(), "", 0, why=why))
+        if reason and not _THEME_FOLDERS & {*path.parts}:
+            refused.append(Leak(path.as_posix(), "", 0, reason=reason))
     return searched, refused
 
 
-def _find_own_phrases(found: Hashes, own: Iterable[str]) -> Hashes:
-    """Return the phrases and named numbers among ``found`` that the study's ``own`` texts contain.
+def _find_own_phrases(hits: Hashes, own: Iterable[str]) -> Hashes:
+    """Return the phrases and named numbers among ``hits`` that the study's ``own`` texts contain.
 
-    Longer sequences are not returned, for a whole sentence of a corpus is a leak in these texts too. The
-    texts, many of which are generated, are read only until all phrases are found.
+    Longer sequences are not returned, because a whole sentence of a corpus is a leak in these texts, too.
+    The texts, many of which are generated, are read only until all phrases are found.
     """
-    phrases = missing = found[np.isin(kinds_of(found), (leak_sequences.PHRASE, leak_sequences.NAMED_NUMBER))]
+    phrases = missing = hits[np.isin(get_kinds(hits), (leak_sequences.PHRASE, leak_sequences.NAMED_NUMBER))]
     texts = iter(own)
     while len(missing) and (text := next(texts, None)) is not None:
         contained = merge([leak_sequences.hash_phrases_and_ids(leak_readings.unescape(text).lower())])
@@ -211,7 +211,7 @@ def _find_own_phrases(found: Hashes, own: Iterable[str]) -> Hashes:
 
 
 def remove_leaks(folder: Path, leaks: Sequence[Leak]) -> None:
-    """Remove files with leaks from a build and raise a LeakError that names them; without leaks, do nothing.
+    """Remove files with leaks from a build and raise a LeakError that names them; do nothing if none leaks.
 
     A rendered book is removed as a whole, because its pages, search index and Sphinx's records repeat one
     another's text. So is the folder of a result or job, which must be complete or absent.
@@ -226,14 +226,14 @@ def remove_leaks(folder: Path, leaks: Sequence[Leak]) -> None:
         with suppress(OSError):  # The message counts the paths that remain.
             atomic.discard(path)
         with suppress(OSError):  # raised by the first folder that is not empty
-            for above in path.relative_to(folder).parents[:-1]:
-                (folder / above).rmdir()
-    hidden = {leak.file for leak in leaks if leak.named}  # Such a name may itself be restricted text.
-    messages = dict.fromkeys(str(leak) for leak in leaks if leak.named or leak.file not in hidden)
+            for parent in path.relative_to(folder).parents[:-1]:
+                (folder / parent).rmdir()
+    hidden_names = {leak.file for leak in leaks if leak.in_name}  # Such a name may itself be restricted text.
+    messages = dict.fromkeys(str(leak) for leak in leaks if leak.in_name or leak.file not in hidden_names)
     subject = "restricted text in" if any(leak.corpus for leak in leaks) else "cannot search"
-    removed = "These files and the rendered book were removed from the build, but no sources."
+    removed = "These files and the rendered book were removed from the build; no source was."
     if remaining := sum(map(os.path.lexists, to_remove)):
-        removed = f"{remaining} of these could NOT be removed, so delete the build's folder yourself."
+        removed = f"{remaining} of these could NOT be removed, so delete the build folder."
     raise LeakError(
         f"{subject} {list_names(messages, 900, 150)}",
         remedy=f"{removed} Show numbers instead of text, draw figures as SVG, and repeat the build.",
@@ -244,7 +244,7 @@ def remove_leaks(folder: Path, leaks: Sequence[Leak]) -> None:
 class RestrictedTexts:
     """The texts and identifiers in the files of a restricted data set; each iteration reads the files.
 
-    The set's loader is not used, because it may skip texts, such as reports without both sections.
+    The set's loader is not used, because it may skip texts, such as reports that lack a section.
     """
 
     name: str
@@ -257,26 +257,26 @@ class RestrictedTexts:
             if path is None or not file.holds_reports:
                 continue
             for text in read_data_texts(path, manifest.identifiers):
-                # Each of GREEN's training pairs repeats a layout that its authors published: no leak.
+                # Each of GREEN's pairs repeats a published layout, which is no leak.
                 has_layout = self.name == green_training.NAME
                 yield from green_analysis.split_at_layout(text) if has_layout else [text]
 
 
 def list_restricted_texts(root: Path) -> dict[str, RestrictedTexts]:
-    """Return the texts of each data set in a data root that may not be redistributed, by name."""
+    """Return the texts of each data set in a data root that may not be redistributed, keyed by name."""
     return {name: RestrictedTexts(name, root) for name in list_restricted(root)}
 
 
 def read_public_texts(root: Path | None) -> Iterator[str]:
-    """Yield texts that are never a leak: those that papers print, and text fields of a data root's open sets.
+    """Yield texts that are never a leak: those that papers print, and those of unrestricted data sets.
 
-    Fields that are lists of words or findings are skipped.
+    The data sets are those in ``root``; fields that are lists of words or findings are skipped.
     """
     for path in sorted(PAPERS.rglob("*.csv")):
         yield path.read_text(encoding="utf-8")
     for path in sorted(PAPERS.rglob("*.yml")):
         content = own_yaml.read(path)
-        del content["exhibits"]  # this study's text on the paper, not the paper's own
+        del content["exhibits"]  # written by this study, not printed in the paper
         yield yaml.safe_dump(content, allow_unicode=True, sort_keys=False, width=math.inf)
     for name in names() if root else ():
         if root and not load_manifest(name).restricted:
@@ -285,10 +285,10 @@ def read_public_texts(root: Path | None) -> Iterator[str]:
 
 
 def read_data_texts(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the texts in a data file: cells of a table, strings in JSON (lines), or lines of other files.
+    """Yield the texts in a data file: cells of a table, strings in JSON or JSON lines, or other files' lines.
 
     Values in the columns or under the keys in ``identifiers`` are also yielded as ``id <value>``. Of
-    MIMIC-III's notes, only those of radiology are yielded, because the study reads no others.
+    MIMIC-III's notes, only radiology reports are yielded, because the study reads no others.
 
     Raises
     ------
@@ -298,7 +298,7 @@ def read_data_texts(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str
     if path.suffix in (".csv", ".tsv", ".gz"):
         for row in reading.read_csv(path, (), delimiter="\t" if path.suffix == ".tsv" else ","):
             if row.get("CATEGORY", "Radiology") == "Radiology":
-                # A text that another cell of its row contains would be counted twice, and seem less rare.
+                # A text that another cell of the row contains would be counted twice, and seem less rare.
                 cells = list(dict.fromkeys(filter(None, map(str.strip, row.values()))))
                 for cell in cells:
                     if len(cell) < _MIN_REPEATED or not any(cell in other != cell for other in cells):
@@ -317,8 +317,8 @@ def read_data_texts(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str
 def _walk_json(value: Any, identifiers: Sequence[str]) -> Iterator[str]:
     """Yield the strings in a JSON value, and its keys that are not plain names.
 
-    A list of words is yielded as one text. Lists of IOB tags are skipped: the labels are in every model that
-    was trained on them.
+    A list of words is yielded as one text. Lists of IOB tags are skipped, because every model trained on
+    them contains the labels.
     """
     if isinstance(value, str):
         yield from filter(None, [value])

@@ -1,6 +1,6 @@
 """Conversion between entity spans and IOB tags; a loader of chest CT sentences with such tags.
 
-The sentences are those of Zhang et al. 2021, in the form that RaLEs reads.
+The sentences are those of Zhang et al. 2021, in the format that RaLEs reads.
 """
 
 from __future__ import annotations
@@ -55,9 +55,7 @@ def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
             open_label = ""
             continue
         if not (prefix in _PREFIXES and label):
-            raise ValueError(
-                f"the tag of token {position}, from 0, must be O or B-, I-, E- or S- with a label"
-            )
+            raise ValueError(f"token {position} (from 0) needs the tag O, or B-, I-, E- or S- with a label")
         start = spans.pop()[0] if prefix in "IE" and label == open_label else position
         spans.append((start, position + 1, label))
         open_label = "" if prefix in "ES" else label
@@ -78,7 +76,7 @@ def load(path: Path) -> list[AnnotatedSentence]:
         if len(tokens) != len(tags):
             raise ValueError(f"{len(tokens)} tokens but {len(tags)} tags; each token needs one tag")
         # A sentence without an id is identified by the number of its record.
-        name = str(item.get("id", item.get("doc_key", f"{path.stem}-{item.at}")))
+        name = str(item.get("id", item.get("doc_key", f"{path.stem}-{item.number}")))
         words = tuple(mark_restricted(token, "stanza_radiology") for token in tokens)
         return AnnotatedSentence(name, words, decode(tags))
 

@@ -18,7 +18,8 @@ from radeval_lib.data.records import SystemReport
 REFERENCE = "reference"
 REFERENCES = "ReXRank_IUXray_test.json"
 LAST_IMAGE = "MLRG, last image"
-# The file of each system. MLRG's has a text per image; a study's first and last count as two systems.
+# The file of each system. MLRG's file has one text per image; a study's first and last texts count as two
+# systems.
 FILES = {
     "MLRG": "mlrg_two_view_iu_rows_only.csv",
     LAST_IMAGE: "mlrg_two_view_iu_rows_only.csv",
@@ -26,27 +27,27 @@ FILES = {
     "CvT2DistilGPT2": "cvt2distilgpt2.csv",
     "AAMN": "aamn_res.csv",
 }
-# References in the order of the file without ids, with which a test shows that this is the split's order.
+# References in the order of the file without ids; with them, a test shows that this is the split's order.
 ORDERED_REFERENCES = "r2gen_test590_gts.csv"
-# Scores of each report that MoERad's repository publishes: the file, and its columns.
+# The file and the columns with the score of each report that MoERad's repository publishes.
 SCORES = "moerad_report_scores.csv"
 RELEASED = ("bleu_score", "bertscore", "semb_score", "radgraph_combined", "RadCliQ-v0", "RadCliQ-v1")
 _UID = re.compile(r"\bCXR([1-9]\d{0,5})_")  # CXR12_IM-0345: study 12
 
 
 def parse_uid(study: str) -> str:
-    """Return Open-i's number of a study, such as ``12`` for the study id or image name ``CXR12_IM-0345``.
+    """Return the uid in a study id or image name, such as ``12`` in ``CXR12_IM-0345``.
 
     Raises
     ------
     IndexError
-        If ``study`` has no such number.
+        If ``study`` has no uid.
     """
     return _UID.findall(study)[0]
 
 
 def read_references(path: Path) -> dict[str, str]:
-    """Return the reference findings section of each study, by the study's uid, in the order of the split.
+    """Return a mapping from each study's uid to its reference findings section, in the order of the split.
 
     Raises FormatError if the file is not a JSON object.
     """
@@ -55,10 +56,10 @@ def read_references(path: Path) -> dict[str, str]:
 
 
 def read_outputs(path: Path, column: str, *, last: bool = False) -> dict[str, str]:
-    """Return a system's report on each study, by the study's uid.
+    """Return a mapping from each study's uid to a system's report on the study.
 
-    ``column`` is the name of the column with the study id or image name. If several rows are on one study,
-    the first one counts, or the last one if ``last`` is true.
+    ``column`` is the name of the column with the study id or image name. If a study has several rows, the
+    first row counts, or the last row if ``last`` is true.
     """
     rows = list(reading.read_csv(path, (column, "report")))
     return {parse_uid(row.text(column)): row.text("report") for row in (rows if last else rows[::-1])}
@@ -67,34 +68,34 @@ def read_outputs(path: Path, column: str, *, last: bool = False) -> dict[str, st
 def read(find: Find) -> list[SystemReport]:
     """Return the references, then each system's reports, in the order of the split.
 
-    The list is empty unless the data root has all files.
+    The list is empty unless all files are in the data root.
     """
-    located = {name: find(name) for name in (REFERENCES, ORDERED_REFERENCES, *FILES.values())}
-    paths = {name: path for name, path in located.items() if path is not None}
-    if len(paths) < len(located):
+    found = {name: find(name) for name in (REFERENCES, ORDERED_REFERENCES, *FILES.values())}
+    paths = {name: path for name, path in found.items() if path is not None}
+    if len(paths) < len(found):
         return []
-    originals = read_references(paths[REFERENCES])
+    references = read_references(paths[REFERENCES])
     texts = {
-        REFERENCE: originals,
+        REFERENCE: references,
         "MLRG": read_outputs(paths[FILES["MLRG"]], "dicom_id"),
         LAST_IMAGE: read_outputs(paths[FILES["MLRG"]], "dicom_id", last=True),
         "MoERad": read_outputs(paths[FILES["MoERad"]], "study_id"),
         "CvT2DistilGPT2": read_outputs(paths[FILES["CvT2DistilGPT2"]], "dicom_id"),
-        "AAMN": dict(zip(originals, reading.read_lines(paths[FILES["AAMN"]]), strict=True)),
+        "AAMN": dict(zip(references, reading.read_lines(paths[FILES["AAMN"]]), strict=True)),
     }
     return [
         SystemReport(study, system, by_study[study])
         for system, by_study in texts.items()
-        for study in originals
+        for study in references
     ]
 
 
 def read_released_scores(path: Path, studies: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return the scores that MoERad's repository publishes: by column of :data:`RELEASED`, a dictionary from
-    uid to score.
+    """Return a mapping from each column of :data:`RELEASED` to a mapping from uid to score.
 
-    ``studies`` are the uids in the order of MoERad's file of reports, which the file of scores follows.
-    Raises ValueError if the numbers of studies and rows differ.
+    The scores are those that MoERad's repository publishes. ``studies`` are the uids in the order of MoERad's
+    file of reports, which the file of scores follows. Raises ValueError if the numbers of studies and rows
+    differ.
     """
     rows = list(reading.read_csv(path, RELEASED))
     return {

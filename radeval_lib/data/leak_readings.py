@@ -1,8 +1,8 @@
 """Read a file's text in several ways, so that the words of a leaked report are adjacent in one of them.
 
 In the file itself, the words need not be adjacent: they may fill a column of a table, alternate with labels
-or be split by markup. Each way of reading gives one text, called a reading. A file must be a text, or an
-archive of texts; the guard refuses every other kind.
+or be split by markup. Each way of reading gives one text, called a reading. A file must be a text file, or an
+archive of text files; the guard refuses every other kind.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from contextlib import suppress
 
 MAX_UNPACKED_BYTES = 1 << 28  # of one member of an archive
 # Errors of damaged or encrypted archives; a tar archive with a link to a missing member raises a KeyError.
-_DAMAGED = (zlib.error, OSError, EOFError, RuntimeError, zipfile.BadZipFile, tarfile.TarError, KeyError)
+_BAD_ARCHIVE = (zlib.error, OSError, EOFError, RuntimeError, zipfile.BadZipFile, tarfile.TarError, KeyError)
 # Names of files that no person reads: Sphinx's records, weights and vocabularies, checkpoints and caches.
 UNREAD = re.compile(r"(?:^|/)\.doctrees/|(?:^|/)objects\.inv$|\.(?:safetensors|model|pt|sqlite(?:-\w+)?)$")
 
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrt])")  # of source code and JSON
-_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # of a terminal
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrt])")  # in source code and JSON
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # terminal colours
 _TAG = re.compile(r"<[^<>]*>")
 _CELL_END, _ROW_END = re.compile(r"</t[dh]>"), re.compile(r"</(?:tr|p|div|li)>")
 # What separates the cells of a row: "a | b", "a;b", or two blanks in a table that is aligned with spaces.
@@ -35,26 +35,26 @@ _CELL_SEPARATOR = re.compile(r"\s*[|,;\t]\s*|\s{2,}")
 _NAME_AND_VALUE = re.compile(
     r"^[^\w\n]*(\w+)[^\w\n]*[:=](.+)$", re.MULTILINE
 )  # "name: value" or "name = value"
-# A quoted string, or a word between punctuation: what a list of tokens in source code or JSON holds.
+# A quoted string, or a word between punctuation: an item in a list of tokens in source code or JSON.
 _TOKEN = re.compile(r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|([^\s,;:=|/()\[\]{}'\"]+)")
 _PERIODS = range(2, 7)  # tokens after which a pattern of words and labels repeats
-_MAX_COLUMNS = 30  # of a table; further columns are not read by themselves
+_MAX_COLUMNS = 30  # of a table; further columns are not read separately
 _PICTURE_KIND = r"(?:image/(?!svg\+xml)[\w.+-]+|video/[\w.+-]+|application/pdf)"
 # A picture, or anything in base64, within a text: "data:image/png;base64,iVBORw0KGgo=".
 _DATA_URL = re.compile(
     rf"data:\s*(?:{_PICTURE_KIND}[^,<>\n]{{,99}}|[^,<>\n]{{,99}};\s*base64),\s*[\w+/%=-]{{8,}}", re.IGNORECASE
 )
-_KEYS = object()  # marks the keys in a JSON value, which have no key themselves
-_PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)  # of a notebook's outputs: "image/png"
+_KEYS = object()  # stands for the key under which the keys of a JSON value are listed
+_PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)  # in a notebook's outputs: "image/png"
 
 
 def read_file(content: bytes, name: str = "") -> tuple[set[str], str]:
-    """Return the readings of a file, and the reason to refuse the file.
+    """Return (readings, reason): the readings of a file, and why it is refused.
 
     Parameters
     ----------
-    content : the bytes of the file. Of an archive, the members and their names are read.
-    name : path of the file. A file that matches :data:`UNREAD` has no readings and is not refused.
+    content : the bytes of the file. The members of an archive and their names are read.
+    name : path of the file. A path that matches :data:`UNREAD` gives no readings and no reason.
 
     Returns
     -------
@@ -63,21 +63,21 @@ def read_file(content: bytes, name: str = "") -> tuple[set[str], str]:
     """
     if UNREAD.search(name):
         return set(), ""
-    # The first bytes of gzip and zip, and the mark of tar, which is further on.
+    # The signatures of gzip and zip are the first bytes; that of tar is at byte 257.
     if not (content.startswith((b"\x1f\x8b", b"PK\3\4")) or content[257:262] == b"ustar"):
         if b"\0" not in content and not content.startswith((b"%PDF-", b"%!PS")):
             with suppress(UnicodeDecodeError):
                 return read_text(content.decode("utf-8"))
-        return set(), "neither text in UTF-8 nor a gzip, zip or tar archive"
+        return set(), "neither UTF-8 text nor a gzip, zip or tar archive"
     try:
         members = _read_members(content)
-    except _DAMAGED:
+    except _BAD_ARCHIVE:
         return set(), "an archive that is damaged or encrypted"
-    if any(len(inner) > MAX_UNPACKED_BYTES for _, inner in members):
+    if any(len(data) > MAX_UNPACKED_BYTES for _, data in members):
         return set(), f"an archive with a member of more than {MAX_UNPACKED_BYTES >> 20} MiB"
     readings, refused = set[str](), ""
-    for member, inner in members:
-        member_readings, reason = read_file(inner, f"{name}/{member}")
+    for member, data in members:
+        member_readings, reason = read_file(data, f"{name}/{member}")
         readings |= member_readings | read_text(member)[0]
         refused = refused or reason
     return readings, refused
@@ -93,29 +93,29 @@ def _read_members(content: bytes) -> list[tuple[str, bytes]]:
         return [("", gzip.open(stream).read(MAX_UNPACKED_BYTES + 1))]
     with tarfile.open(fileobj=stream, mode="r:") as bundle:
         opened = ((member.name, bundle.extractfile(member)) for member in bundle)
-        return [(name, inner.read(MAX_UNPACKED_BYTES + 1) if inner else b"") for name, inner in opened]
+        return [(name, file.read(MAX_UNPACKED_BYTES + 1) if file else b"") for name, file in opened]
 
 
 def read_text(text: str) -> tuple[set[str], str]:
-    """Return (readings, reason) for a text, as :func:`read_file` does for a file.
+    """Return (readings, reason): a text read in several ways, and why it is refused.
 
-    The text is read as it is, without markup, and by columns. It is refused if a picture or a file is encoded
-    in it; otherwise the reason is empty.
+    The text is read unchanged, without markup, and by columns. It is refused if a picture or a file is
+    encoded in it; otherwise, the reason is empty.
     """
     plain, strings = unescape(text), _find_json_strings(text)
-    by_key: dict[object, list[str]] = defaultdict(list)
+    strings_by_key: dict[object, list[str]] = defaultdict(list)
     for key, string in strings:
-        by_key[key].append(string)
-    keys = by_key.pop(_KEYS, [])
+        strings_by_key[key].append(string)
+    keys = strings_by_key.pop(_KEYS, [])
     if strings:
         values = (string for key, string in strings if key is not _KEYS)
         readings = {plain, " ".join(keys)}
-        for joined in (values, *by_key.values()):
-            readings.update(_read_with_markup(unescape(" ".join(joined))))
+        for group in (values, *strings_by_key.values()):
+            readings.update(_read_with_markup(unescape(" ".join(group))))
     else:
         readings = set(_read_with_markup(plain))
     encoded = _DATA_URL.search(plain) or any(map(_PICTURE_KEY.fullmatch, keys))
-    reason = "a picture or a file is encoded in it, whose words cannot be read" if encoded else ""
+    reason = "it contains an encoded picture or file, whose words cannot be read" if encoded else ""
     return readings | set(map(_join_word_pieces, readings)), reason
 
 
@@ -129,14 +129,14 @@ def unescape(text: str) -> str:
 
 
 def _join_word_pieces(text: str) -> str:
-    """Return ``text`` with joined word pieces, which tokenizers mark with ``##``, ``@@``, ``▁`` or ``Ġ``."""
+    """Return ``text`` with word pieces joined; tokenizers mark them with ``##``, ``@@``, ``▁`` or ``Ġ``."""
     if "▁" in text or "Ġ" in text:
         text = re.sub(" (?![▁Ġ])", "", text)
     return re.sub(" ##|@@ ", "", text)
 
 
 def _read_with_markup(text: str) -> Iterator[str]:
-    """Yield a text as it is, without its HTML markup, and by columns."""
+    """Yield the readings of a text: unchanged, without HTML markup, and by columns."""
     yield text
     if "<" not in text or ">" not in text:
         yield from _read_columns(text)
@@ -150,7 +150,7 @@ def _read_with_markup(text: str) -> Iterator[str]:
 def _find_json_strings(text: str) -> list[tuple[object, str]]:
     """Return (key, string) for each string in JSON or JSON lines; an empty list for any other text.
 
-    In a table given as rows, the key also has the column's number. Keys themselves are listed under
+    In a list of rows, the key is paired with the column's number. Keys themselves are listed under
     :data:`_KEYS`.
     """
     if text.lstrip().startswith(("{", "[")):
@@ -185,16 +185,16 @@ def _read_columns(text: str) -> Iterator[str]:
     values of each name in ``name: value``, and words that alternate with labels.
     """
     if 16 * sum(map(text.count, "'\"|/=({[:,")) >= len(text):
-        yield from _skip_tokens([quoted or double or word for quoted, double, word in _TOKEN.findall(text)])
+        yield from _skip_tokens([single or double or word for single, double, word in _TOKEN.findall(text)])
     lines = [line.strip().strip("|") for line in text.splitlines()]
     if len(lines) < 3:
         return
-    named: dict[str, list[str]] = defaultdict(list)
+    values_by_name: dict[str, list[str]] = defaultdict(list)
     for name, value in _NAME_AND_VALUE.findall(text):
-        named[name].append(value)
-    yield from map(" ".join, named.values())
-    narrow = [words for line in lines if 0 < len(words := line.split()) <= 4]
-    tables = [[_CELL_SEPARATOR.split(line.strip()) for line in lines], narrow]
+        values_by_name[name].append(value)
+    yield from map(" ".join, values_by_name.values())
+    short_rows = [words for line in lines if 0 < len(words := line.split()) <= 4]
+    tables = [[_CELL_SEPARATOR.split(line.strip()) for line in lines], short_rows]
     with suppress(csv.Error):
         tables.append(list(csv.reader(io.StringIO(text))))
     for rows in tables:
@@ -203,9 +203,9 @@ def _read_columns(text: str) -> Iterator[str]:
 
 
 def _skip_tokens(tokens: list[str]) -> Iterator[str]:
-    """Yield texts of every second, every third, up to every sixth token, from each possible start.
+    """Yield the texts of every second, every third, up to every sixth token, from each possible start.
 
-    One of these readings has only the words of ``[('left', 'B'), ('lung', 'I')]``.
+    One reading of ``[('left', 'B'), ('lung', 'I')]`` has only its words.
     """
     for period in _PERIODS:
         for start in range(period):

@@ -1,4 +1,4 @@
-"""Manifests of data sets (contents, licence, access, files), the data root, and statements on sending text.
+"""Read the manifests of data sets, find files under the data root, and check permissions to send text.
 
 Source: ``data_manifests/datasets/<name>.yml``. Paths of files are relative to a data root, a folder that git
 ignores or that is outside the repository.
@@ -26,7 +26,7 @@ from radeval_lib.paths import BUILD, DATA, DATASETS, display_path
 
 _ENVIRONMENT_VARIABLE = "RADEVAL_DATA_ROOT"
 # Folder of a data root with statements (``<name>.yml``), each of which allows sending text of one restricted
-# data set to one model server. A server on the same machine needs one too: it may pass the text on. ::
+# data set to one model server. A local server needs a statement, too, because it may pass the text on. ::
 #
 #     corpus: mimic_cxr_rrs
 #     server: 127.0.0.1:8000
@@ -54,9 +54,9 @@ class DataFile:
     ----------
     path : path below the data root.
     sha256, size : SHA-256 and number of bytes, which a file must match; None if the manifest states none.
-    url : address from which the file is downloaded; empty if there is none.
-    holds_reports : false if the file has no words of reports, so that the guard on restricted text need not
-        look for its content in a build.
+    url : URL from which the file is downloaded; empty if there is none.
+    holds_reports : whether the file contains words of reports; only then does the guard on restricted text
+        search builds for its content.
     """
 
     path: Annotated[str, AfterValidator(_require_path_below_root)]
@@ -74,21 +74,22 @@ class Manifest:
 
     Attributes
     ----------
-    name, title, version, licence, citation : how the set is called and cited; ``citation`` is a key of the
+    name, title, version, licence, citation : identification of the set; ``citation`` is a key of the
         bibliography.
     access : how the files are obtained: ``open`` (anyone may download them), ``hub`` (from the Hugging Face
-        hub), ``credentialed`` (from PhysioNet and the like) or ``built`` (the user makes them).
-    redistributable : whether anyone may pass the files on; if not, the guard searches builds for their texts.
+        Hub), ``credentialed`` (from PhysioNet and the like) or ``built`` (the user makes them).
+    redistributable : whether anyone may redistribute the files; if not, the guard searches builds for them.
     restricted : whether the loader's texts must not be shown.
-    redistribution, source, steps : terms of redistribution, address, and numbered steps to get the files.
-    schema, splits : descriptions of the columns or keys, and of the splits, by name.
-    shows : what results from the set show.
+    redistribution, source, steps : terms of redistribution, URL of the source, and steps to get the files.
+    files : the data files.
+    schema, splits : mappings from each column or key, and from each split, to its description.
+    shows : what results on the set demonstrate.
     identifiers : columns or keys that identify patients and studies.
     complete_with : groups of files, each of which is enough; empty if all files are needed.
     needed_as : needs of exhibits that the set meets, as ``needs`` in a ``paper.yml`` names them, or
         ``<paper>/<need>``.
-    hub, revision : dataset repository on the hub, and the commit from which files are downloaded.
-    reader : ``ratings`` for a user's table of ratings; empty for a set with a loader of its own.
+    hub, revision : repository on the Hugging Face Hub, and the commit from which files are downloaded.
+    reader : ``ratings`` for a user's table of ratings; empty for a set with a separate loader.
     """
 
     name: Line
@@ -118,16 +119,16 @@ class Manifest:
         """The steps to get the data set, each as ``(number) step``."""
         return [f"({number}) {step}" for number, step in enumerate(self.steps, start=1)]
 
-    def missing(self, present: Collection[str]) -> list[str]:
+    def list_missing(self, present: Collection[str]) -> list[str]:
         """Return the paths of the missing files, given the paths of those that are ``present``.
 
-        If several groups of files are each enough, only the group that lacks the fewest files counts.
+        If any of several groups of files is enough, the result is for the group that lacks the fewest files.
         """
         groups = self.complete_with or [[file.path for file in self.files]]
         return min(([path for path in group if path not in present] for group in groups), key=len)
 
     def file(self, path: str = "") -> DataFile:
-        """Return the entry of the file whose path is or ends with ``path``; the first entry if it is empty.
+        """Return the entry of the file whose path ends with ``path``; if ``path`` is empty, the first entry.
 
         Raises
         ------
@@ -139,8 +140,8 @@ class Manifest:
         matches = [entry for entry in self.files if f"/{entry.path}".endswith(f"/{path}")]
         if len(matches) != 1:
             files = ", ".join(entry.path for entry in matches or self.files)
-            number = "several files" if matches else "no file"
-            problem = f"data set {self.name!r} has {number} {to_line(path, 60)!r}"
+            fault = "several files" if matches else "no file"
+            problem = f"data set {self.name!r} has {fault} named {to_line(path, 60)!r}"
             raise ManifestError(problem, remedy=f"Name one of {files}.")
         return matches[0]
 
@@ -153,8 +154,8 @@ def names() -> list[str]:
 def parse_manifest(name: str, content: Any, where: str) -> Manifest:
     """Return the manifest of the data set ``name``, given the content of its YAML file.
 
-    ``where`` is the file's path, for errors. A manifest with a ``reader`` counts as restricted and
-    credentialed unless it says ``restricted: false``.
+    The content must have the same name. ``where`` is the file's path, for errors. A manifest with a
+    ``reader`` counts as restricted and credentialed unless it says ``restricted: false``.
 
     Raises
     ------
@@ -197,8 +198,8 @@ def load_manifest(name: str) -> Manifest:
         )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, ValueError) as error:  # a ValueError if it is not UTF-8 or has an impossible date
-        remedy = "Correct the place that the message names."
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an impossible date
+        remedy = "Correct the file at the position given."
         raise ManifestError(f"not readable as YAML ({error})", display_path(path), remedy) from None
     return parse_manifest(name, content, display_path(path))
 
@@ -206,13 +207,13 @@ def load_manifest(name: str) -> Manifest:
 def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
     """Return the absolute path of the folder with data files, or None if no folder is set.
 
-    It is ``option``; without it, the environment variable ``RADEVAL_DATA_ROOT``; without this, the
-    repository's folder ``data``, which git ignores, if it exists.
+    The folder is ``option`` if given, else the environment variable ``RADEVAL_DATA_ROOT`` if set, else the
+    repository's folder ``data`` (ignored by git) if this exists.
 
     Raises
     ------
     DataRootError
-        If the option or variable names no folder, or a folder in the build's.
+        If the option or variable does not name a folder, or names one in ``build/``.
     """
     setting = os.fspath(option) if option else os.environ.get(_ENVIRONMENT_VARIABLE, "")
     if not setting:
@@ -225,7 +226,7 @@ def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
         problem = "is in build/, whose content may be deleted"
     if problem:
         origin = "option" if option else f"environment variable {_ENVIRONMENT_VARIABLE}"
-        remedy = "Name an existing folder outside build/, or none to run without data files."
+        remedy = "Name an existing folder outside build/, or leave it unset to run without data files."
         raise DataRootError(f"data root {setting!r} {problem}", origin, remedy)
     return root
 
@@ -241,7 +242,7 @@ def find(name: str, root: Path | None, file: str = "") -> Path | None:
     ChecksumError
         If the file's size or SHA-256 differs from its manifest entry.
     ManifestError
-        If the data set is unknown, or has no such file or several.
+        If the data set is unknown, or no file or more than one file matches.
     """
     entry = load_manifest(name).file(file)
     if root is None or not (path := root / entry.path).is_file():
@@ -263,10 +264,10 @@ def is_present(name: str, root: Path | None) -> bool:
 def check_file(path: Path, entry: DataFile) -> None:
     """Raise a ChecksumError if a file's size or SHA-256 differs from its manifest entry.
 
-    What the entry does not state is not compared.
+    A value that the entry does not state is not compared.
     """
     size = path.stat().st_size
-    remedy = "Replace it (`radbook data fetch` or `radbook data add`), or remove it from the data root."
+    remedy = "Replace it: run `radbook data fetch` or `radbook data add`; or remove it from the data root."
     if entry.size is not None and size != entry.size:
         raise ChecksumError(f"{size} bytes instead of {entry.size}", entry.path, remedy)
     if entry.sha256 is not None:
@@ -289,7 +290,7 @@ def _hash_file(path: Path, _state: tuple[int, ...]) -> str:
 class SendingStatement:
     """A signed and dated statement that text of the data set ``corpus`` may be sent to ``server``.
 
-    ``server`` is ``host:port`` as in the server's address.
+    ``server`` is ``host:port`` as in the server's URL.
     """
 
     corpus: Line
@@ -311,23 +312,23 @@ def read_statements(root: Path) -> list[SendingStatement]:
         try:
             statements.append(SendingStatement(**yaml.safe_load(path.read_text(encoding="utf-8"))))
         except (yaml.YAMLError, TypeError, ValueError) as error:
-            problem = describe(error) if isinstance(error, ValidationError) else f"not a mapping: {error}"
+            problem = describe(error) if isinstance(error, ValidationError) else f"not readable ({error})"
             remedy = "Write corpus, server, date and signed, and nothing else, each as `key: value`."
             raise StatementError(problem, f"{STATEMENTS}/{path.name}", remedy) from None
     return statements
 
 
 def require_statements(corpora: Sequence[str], model: str, root: Path | None) -> None:
-    """Raise a StatementError if no statement allows sending text of all ``corpora`` to the server ``model``.
+    """Raise a StatementError if no statement allows sending text of all ``corpora`` to ``model``.
 
-    ``model`` is the server's address. It may also be a folder or a name, which is never refused. A user name
-    and password in the address are ignored. Without a data root, no server is refused.
+    ``model`` is the server's URL, in which a user name and password are ignored. It may also be a folder or a
+    model name; neither is ever refused. Without a data root, no server is refused.
     """
-    address = urlsplit(model)
-    server = address.netloc.rpartition("@")[2] if address.scheme in ("http", "https") else ""
+    url = urlsplit(model)
+    server = url.netloc.rpartition("@")[2] if url.scheme in ("http", "https") else ""
     if not (server and corpora and root):
         return
-    allowed = {each.corpus for each in read_statements(root) if each.server == server}
+    allowed = {statement.corpus for statement in read_statements(root) if statement.server == server}
     if missing := [corpus for corpus in corpora if corpus not in allowed]:
         raise StatementError(
             f"no statement allows sending text of {list_names(missing)} to the model server {server}",

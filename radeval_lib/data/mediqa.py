@@ -16,9 +16,9 @@ MIMIC_CXR = "mediqa2021_mimic_cxr"  # the data set whose texts are restricted
 
 
 def load(path: Path, *, group: str = "Indiana", restricted: bool = False) -> list[ReportPair]:
-    """Return the report pairs in a JSON list of objects with ``study_id``, ``subject_id``, ``findings`` and
-    ``impression``, in its order.
+    """Return the report pairs in a JSON file, in its order.
 
+    The file is a list of objects with ``study_id``, ``subject_id``, ``findings`` and ``impression``.
     ``group`` is the institution of the reports. ``restricted`` is true for files that users build from
     MIMIC-CXR; their texts are then :class:`~radeval_lib.data.restricted.RestrictedText`.
 
@@ -39,8 +39,8 @@ def load(path: Path, *, group: str = "Indiana", restricted: bool = False) -> lis
     return reading.parse_records(reading.read_objects(path), parse_pair, name="study_id")
 
 
-def recorded_pairs(recording: Recording) -> Iterator[ReportPair]:
-    """Yield the report pairs of a stored set, with placeholders that have the stored numbers of words."""
+def restore_pairs(recording: Recording) -> Iterator[ReportPair]:
+    """Yield the report pairs of a stored set; texts are placeholders with the stored numbers of words."""
     for row in recording.table.itertuples():
         findings, impression = make_section_placeholders(recording.name, row)
         yield ReportPair(f"{recording.name} {row.number}", findings, impression, group="Indiana")

@@ -1,7 +1,7 @@
-"""Procedure selection from MIMIC-III's CT reports: documents of reasons with procedure codes.
+"""Procedure selection from MIMIC-III's CT reports: reasons for examinations with procedure codes.
 
 Source: RaLEs, Appendix A. The authors mapped procedure titles to codes by hand and did not publish the
-mapping. :func:`count_titles` lists the titles that a mapping of your own must cover.
+mapping. :func:`count_titles` lists the titles that your mapping must cover.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def find_reason(text: str) -> str:
 
     It is the text after ``Reason:``, else the first section with one of the headings of :data:`_SECTIONS`.
     """
-    _, heading, after = text.partition("Reason:")
+    _, heading, rest = text.partition("Reason:")
     if heading:
-        marker = next((marker for marker in _AFTER_REASON if marker in after), None)
-        return (after.partition(marker)[0] if marker else after).strip()
+        marker = next((marker for marker in _AFTER_REASON if marker in rest), None)
+        return (rest.partition(marker)[0] if marker else rest).strip()
     for header, end_marker in _SECTIONS:
-        _, heading, after = text.partition(header)
+        _, heading, rest = text.partition(header)
         if heading:
-            return re.sub(r"^\s*(\(S\))?\s*:?\s*", "", after.partition(end_marker)[0]).strip()
+            return re.sub(r"^\s*(\(S\))?\s*:?\s*", "", rest.partition(end_marker)[0]).strip()
     return ""
 
 
@@ -65,7 +65,7 @@ def find_titles(text: str) -> frozenset[str]:
     begin = text.find("CT")
     if begin < 0:
         return frozenset()
-    end = min((at for marker in _HEADER_ENDS if (at := text.find(marker, begin)) >= 0), default=None)
+    end = min((end for marker in _HEADER_ENDS if (end := text.find(marker, begin)) >= 0), default=None)
     header = text[begin:end].replace("Clip #", "")
     pieces = map(str.strip, re.split(r";|\n|\s{2,}|\t+", re.sub(r"\[\*\*.*?\*\*\]", ";", header)))
     return frozenset(piece for piece in pieces if piece.startswith("CT") and not re.search(r"\d", piece))
@@ -91,9 +91,9 @@ def load(path: Path) -> list[Document]:
 
 
 def load_mapping(path: Path) -> dict[frozenset[str], str]:
-    """Return the procedure code (LOINC) for each set of procedure titles, from a file.
+    """Return a mapping from sets of procedure titles to procedure codes (LOINC), read from a CSV file.
 
-    The file is a CSV with the columns ``procedure_titles`` (a Python list of strings) and ``LOINC_NUM``.
+    The file has the columns ``procedure_titles`` (a Python list of strings) and ``LOINC_NUM``.
 
     Raises
     ------
@@ -117,7 +117,8 @@ def load_mapping(path: Path) -> dict[frozenset[str], str]:
 def count_titles(notes: Iterable[Document]) -> Counter[frozenset[str]]:
     """Return, for each set of procedure titles, the number of CT reports that have it and give a reason.
 
-    ``notes``: from :func:`~radeval_lib.data.mimic3_rrs.read_radiology_notes`. A mapping must cover all sets.
+    ``notes`` are those of :func:`~radeval_lib.data.mimic3_rrs.read_radiology_notes`. A mapping must cover all
+    sets.
     """
     texts = (reveal(note.text) for note in notes if note.label.startswith("CT"))
     return Counter(titles for text in texts if (titles := find_titles(text)) and find_reason(text))
@@ -128,7 +129,8 @@ def build_documents(
 ) -> list[Document]:
     """Return one document for each CT report with a reason and a code: the reason as text, the code as label.
 
-    ``mapping`` has the code of each set of titles. Codes of fewer than ``rare`` reports become :data:`OTHER`.
+    ``mapping`` has the code of each set of titles. Codes of fewer than ``min_reports`` reports become
+    :data:`OTHER`.
     """
     documents = []
     for note in (note for note in notes if note.label.startswith("CT")):
@@ -174,7 +176,7 @@ def assign_splits(documents: Sequence[Document]) -> list[Document]:
 def read(find: Find) -> list[Document]:
     """Return the documents with the paper's split, from ``annotated_dataset.csv`` if the file exists.
 
-    Otherwise they are made from MIMIC-III's notes and a mapping of titles; without these, there are none.
+    Otherwise, they are made from MIMIC-III's notes and a mapping of titles; without both, the list is empty.
     """
     events, mapping, built = (find(file.path) for file in load_manifest(NAME).files)
     if built:

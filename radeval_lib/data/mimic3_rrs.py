@@ -1,6 +1,6 @@
 """Extract pairs of findings and impression, by modality and anatomy, from MIMIC-III (MIMIC-RRS, Section 2.1).
 
-Patterns decide which pair an examination's name belongs to, and which sections may hold its findings. They
+Patterns decide which group an examination's name belongs to, and which sections may hold its findings. They
 follow the paper's description and its examples of headers; the authors' own lists are in the preprocessing
 notebook of the ViLMedic repository.
 """
@@ -38,9 +38,9 @@ _ANATOMIES = {
     "abdomen": re.compile(r"\b(ABD(OMEN|OMINAL)?|MRCP)\b"),
     "pelvis": re.compile(r"\b(PELVIS|PELVIC)\b"),
 }
-# Interventions have reports of another kind.
+# Reports on interventions are of another kind.
 _INTERVENTION = re.compile(r"\b(GUID\w*|BIOPSY|DRAIN\w*|NEEDLE|ABLATION|ASPIR\w*|INJ\w*|STEREOTA\w*)\b")
-# A heading with one of these words holds no findings: "chest ct technique".
+# A section whose heading has one of these words holds no findings: "chest ct technique".
 _OTHER_SECTION = re.compile(r"technique|indication|history|comparison|reason|impression|protocol|conclusion")
 
 
@@ -90,7 +90,7 @@ def is_spelling_of(header: str, word: str) -> bool:
 
 
 def find_group(examination: str) -> str | None:
-    """Return the group of :data:`PAIRS`, such as ``CT_head``, to which an examination belongs by its name.
+    """Return the group in :data:`PAIRS`, such as ``CT_head``, that an examination's name indicates.
 
     Returns None if the name fits no group or several groups, or names an intervention.
     """
@@ -137,17 +137,17 @@ def extract_sections(text: str, group: str) -> tuple[str, str] | None:
     ``text`` is the note, ``group`` the examination's group (one of :data:`PAIRS`). Returns None if the note
     has no final report, one of the two sections is missing or empty, or there are several impressions.
     """
-    _, final, report = text.partition("FINAL REPORT")
-    if not final:
+    _, marker, report = text.partition("FINAL REPORT")
+    if not marker:
         return None
-    without_breaks = re.sub(r"\(Over\).*?\(Cont\)", "", report, flags=re.DOTALL)
-    headers, texts = zip(*split_sections(without_breaks), strict=True)
+    unbroken_report = re.sub(r"\(Over\).*?\(Cont\)", "", report, flags=re.DOTALL)
+    headers, texts = zip(*split_sections(unbroken_report), strict=True)
     is_impression = [is_spelling_of(name, "impression") or name == "impression and plan" for name in headers]
     if sum(is_impression) != 1:
         return None
     impression = _normalize_text(texts[is_impression.index(True)])
-    spelled = ["impression" if is_one else name for name, is_one in zip(headers, is_impression, strict=True)]
-    candidates = (_normalize_text(texts[index]) for index in rank_findings_sections(group, spelled))
+    names = ["impression" if is_one else name for name, is_one in zip(headers, is_impression, strict=True)]
+    candidates = (_normalize_text(texts[index]) for index in rank_findings_sections(group, names))
     findings = next(filter(None, candidates), "")
     return (findings, impression) if findings and impression else None
 
@@ -167,7 +167,7 @@ def build_pairs(notes: Iterable[Document]) -> list[ReportPair]:
 
 
 def assign_splits(pairs: Sequence[ReportPair]) -> list[ReportPair]:
-    """Return the pairs with the paper's split: 80/10/10 by report in groups for training, else all ``test``.
+    """Return the pairs with the paper's split: 80/10/10 in groups for training, all ``test`` in others.
 
     As in the reference code, one random generator with seed 42 shuffles the groups in the order of
     :data:`TRAINED`. Reports of one patient may be in several splits.
@@ -177,8 +177,9 @@ def assign_splits(pairs: Sequence[ReportPair]) -> list[ReportPair]:
     for group in TRAINED:
         members = [pair for pair in pairs if pair.group == group]
         generator.shuffle(members)
-        train, tenth = int(0.8 * len(members)), int(0.1 * len(members))
-        splits = ["train"] * train + ["dev"] * tenth + ["test"] * (len(members) - train - tenth)
+        train_size, dev_size = int(0.8 * len(members)), int(0.1 * len(members))
+        splits = ["train"] * train_size + ["dev"] * dev_size
+        splits += ["test"] * (len(members) - len(splits))
         split_pairs += [replace(pair, split=name) for pair, name in zip(members, splits, strict=True)]
     return split_pairs + [replace(pair, split="test") for pair in pairs if pair.group in TEST_ONLY]
 

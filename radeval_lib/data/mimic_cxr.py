@@ -40,9 +40,9 @@ def load_sections(path: Path) -> list[Report]:
 
 
 def load_splits(path: Path) -> dict[str, tuple[str, str]]:
-    """Return the patient and official split of each study, by study id, from ``mimic-cxr-2.0.0-split.csv``.
+    """Return a mapping from study id to (patient, official split).
 
-    The file has one row per image.
+    The file, ``mimic-cxr-2.0.0-split.csv``, has one row per image.
 
     Raises
     ------
@@ -60,9 +60,9 @@ def load_splits(path: Path) -> dict[str, tuple[str, str]]:
 
 
 def make_pairs(reports: Sequence[Report], splits: dict[str, tuple[str, str]]) -> list[ReportPair]:
-    """Return pairs for the studies that have both sections and an official split (MIMIC-RRS, Section 2.1).
+    """Return a pair for each report with both sections and an official split (MIMIC-RRS, Section 2.1).
 
-    ``splits``: from :func:`load_splits`.
+    ``splits`` is the mapping that :func:`load_splits` returns.
     """
     report_pairs = []
     for report in reports:

@@ -17,9 +17,9 @@ _POINTS = {"2": 2, "1": 1, "0": 0, "N/A": 0}
 def load(path: Path) -> list[RatedPair]:
     """Return one rater's ratings from ``A<n>.tsv``, each from 0 to 6.
 
-    A rating sums the answers on three facets (population, intervention, outcome): 2 if the facet is the
-    same, 1 in part, 0 if it is different or absent. Rows in which a facet has no answer, or "other /
-    uncertain", are left out. ``rater`` is the file's name without its ending, ``group`` the system.
+    A rating sums the answers on three facets (population, intervention, outcome): 2 if the facet is the same,
+    1 if it is partly the same, 0 if it is different or absent. Rows in which a facet has no answer, or "other
+    / uncertain", are left out. ``rater`` is the file's name without suffix, ``group`` the system.
 
     Raises
     ------

@@ -26,14 +26,14 @@ _RATES = {
     "hallucination": "HallucinationRate",
 }
 _OMISSION = "OmissionRate"
-_NO_RATE = -1.0  # the value of two omission rates in the file, which no counts can give
+_NO_RATE = -1.0  # the impossible value of two omission rates in the file
 
 
 def load(scores: Path, summaries: Path) -> list[FactRating]:
     """Return the ratings, in the files' order.
 
-    The files do not name the systems; they are numbered from 1 in the order of a case's rows. An omission
-    rate of -1 becomes None.
+    Systems, which the files do not name, are numbered from 1 in the order of a case's rows. An omission rate
+    of -1 becomes None.
 
     Raises
     ------
@@ -44,16 +44,16 @@ def load(scores: Path, summaries: Path) -> list[FactRating]:
     """
     rate_rows = reading.read_csv(scores, (*_RATES.values(), _OMISSION))
     text_rows = reading.read_csv(summaries, ("ID", "Dialogue", "Reference Summary", "Automatic Summary"))
-    systems: Counter[str] = Counter()  # number of rows so far, by case
+    row_counts: Counter[str] = Counter()  # number of rows so far, by case
     ratings = []
     for row, text in zip(rate_rows, text_rows, strict=True):
         case, omission = text["ID"], row.take(_OMISSION, reading.Number)
-        systems[case] += 1
+        row_counts[case] += 1
         ratings.append(
             FactRating(
-                id=f"{case}/{systems[case]}",
+                id=f"{case}/{row_counts[case]}",
                 case=case,
-                group=f"system {systems[case]}",
+                group=f"system {row_counts[case]}",
                 reference=text.text("Reference Summary"),
                 candidate=text.text("Automatic Summary"),
                 source=text.text("Dialogue"),
@@ -70,8 +70,8 @@ def read(find: Find) -> list[FactRating]:
     return load(scores, summaries) if scores and summaries else []
 
 
-def recorded_ratings(recording: Recording) -> Iterator[FactRating]:
-    """Yield the ratings of a stored set, with a placeholder for each text."""
+def restore_ratings(recording: Recording) -> Iterator[FactRating]:
+    """Yield the ratings of a stored set, with placeholders as texts."""
     for row in recording.table.itertuples():
         reference, candidate = make_pair_placeholders(recording.name, row)
         yield FactRating(

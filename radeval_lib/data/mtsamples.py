@@ -25,8 +25,8 @@ def load(path: Path, *, partial: bool = False) -> list[Document]:
     Raises
     ------
     FormatError
-        If a column is missing, a row's number is not a number or is repeated, or a row of a file that is not
-        ``partial`` is malformed.
+        If a column is missing, a row's number is not an integer or is repeated, or a row of a file that is
+        not ``partial`` is malformed.
     """
 
     def parse_document(row: reading.Entry) -> Document:
@@ -53,15 +53,15 @@ def keep_long_descriptions(documents: list[Document]) -> list[Document]:
 
 
 def read(find: Find) -> list[Document]:
-    """Return the documents of the whole collection; without its file, those of the part in the data root."""
-    if whole := find("mtsamples.csv"):
-        return load(whole)
-    part = find("mtsamples_part.csv")
-    return load(part, partial=True) if part else []
+    """Return the documents of the whole collection or, if its file is absent, those of the partial file."""
+    if whole_path := find("mtsamples.csv"):
+        return load(whole_path)
+    part_path = find("mtsamples_part.csv")
+    return load(part_path, partial=True) if part_path else []
 
 
-def recorded_documents(recording: Recording) -> Iterator[Document]:
-    """Yield the documents of a stored set, with placeholders for texts and numbered specialties."""
+def restore_documents(recording: Recording) -> Iterator[Document]:
+    """Yield the documents of a stored set, with placeholders as texts and numbers as specialties."""
     for row in recording.table.itertuples():
         text = make_placeholder(recording.name, "text", row.case, row.text_words)
         summary = make_placeholder(recording.name, "candidate", row.number, row.description_words)

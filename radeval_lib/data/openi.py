@@ -27,8 +27,8 @@ LABELS = (
     "Fibrosis",
     "Pleural_Thickening",
 )
-"""The findings that people coded, as NegBio's repository names them (Peng et al. 2018). ``Hernia`` is left
-out, since an error in the mapping leaves it empty for every report."""
+"""The manually coded findings, as NegBio's repository names them (Peng et al. 2018). ``Hernia`` is left out,
+because an error in the mapping leaves it empty for every report."""
 LABELS_FILE = "openi_gld_std14.csv"
 
 
@@ -38,7 +38,7 @@ def load(path: Path) -> list[Report]:
     Raises
     ------
     FormatError
-        If a column is missing, or a uid is not a whole number.
+        If a column is missing, or a uid is not an integer.
     """
     rows = reading.read_csv(path, ("uid", "findings", "impression"))
     return [
@@ -50,16 +50,16 @@ def load(path: Path) -> list[Report]:
 def join_words(report: Report) -> str:
     """Return the words and numbers of findings and impression, joined by blanks.
 
-    Reports with the same key count as the same text: case, punctuation and line breaks are ignored.
+    Reports with the same result count as the same text: case, punctuation and line breaks are ignored.
     """
     return " ".join(words(f"{reveal(report.findings)} {reveal(report.impression)}"))
 
 
 def assign_halves(reports: Sequence[Report]) -> dict[str, str]:
-    """Return the half of each report, ``odd`` or ``even``, by the report's uid.
+    """Return a mapping from each report's uid to its half, ``odd`` or ``even``.
 
     The half is the parity of the uid. Reports with the same text (:func:`join_words`) all take the parity of
-    the smallest uid among them, so that no text is in both halves. Each id must be a whole number.
+    the smallest uid among them, so that no text is in both halves. Each id must be an integer.
     """
     keys = {report.id: join_words(report) for report in reports}
     smallest_uid: dict[str, int] = {}
@@ -76,9 +76,10 @@ def select_development(reports: Sequence[Report], test_uids: Collection[str]) ->
     reports : all reports of Open-i, since the halves depend on all of them.
     test_uids : uids of the studies in the test split.
     """
-    half = assign_halves(reports)
+    halves = assign_halves(reports)
     test_keys = {join_words(report) for report in reports if report.id in test_uids}
-    return [report for report in reports if half[report.id] == "odd" and join_words(report) not in test_keys]
+    odd_reports = [report for report in reports if halves[report.id] == "odd"]
+    return [report for report in odd_reports if join_words(report) not in test_keys]
 
 
 def make_pairs(reports: list[Report]) -> list[ReportPair]:
@@ -90,8 +91,8 @@ def make_pairs(reports: list[Report]) -> list[ReportPair]:
     ]
 
 
-def recorded_reports(recording: Recording) -> Iterator[Report]:
-    """Yield the reports of a stored set, with placeholders that have the stored numbers of words as texts.
+def restore_reports(recording: Recording) -> Iterator[Report]:
+    """Yield the reports of a stored set; their texts are placeholders with the stored numbers of words.
 
     The id is the row's number, from 1.
     """

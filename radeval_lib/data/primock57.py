@@ -24,7 +24,7 @@ COLUMNS = (
     "Incorrect Statements",
     "Omissions",
 )
-_MARKS = {"!": True, "-": False}  # critical, not critical
+_MARKERS = {"!": True, "-": False}  # critical, not critical
 
 
 def load(path: Path) -> list[NoteJudgement]:
@@ -33,7 +33,7 @@ def load(path: Path) -> list[NoteJudgement]:
     Raises
     ------
     FormatError
-        If a column is missing, a listed error has no mark, a time is not a number, or a judgement is
+        If a column is missing, a listed error has no marker, a time is not a number, or a judgement is
         repeated.
     """
 
@@ -49,23 +49,23 @@ def load(path: Path) -> list[NoteJudgement]:
             seconds=row.take("Post-edit time", reading.Number) if row.text("Post-edit time") else None,
         )
 
-    name = "consultation, model and evaluator"
+    key_name = "consultation, model and evaluator"
     return reading.parse_records(
-        reading.read_csv(path, COLUMNS), parse_judgement, attrgetter("case", "group", "rater"), name
+        reading.read_csv(path, COLUMNS), parse_judgement, attrgetter("case", "group", "rater"), key_name
     )
 
 
 def _parse_errors(row: reading.Entry, column: str) -> tuple[NoteError, ...]:
-    """Return the errors listed in a cell: a line with a mark begins an error, one without continues it."""
+    """Return the errors listed in a cell: a line with a marker begins an error, any other continues it."""
     errors: list[tuple[bool, str]] = []
     for line in filter(None, map(str.strip, row[column].splitlines())):
-        if line[0] in _MARKS:
-            errors.append((_MARKS[line[0]], line[1:].strip()))
+        if line[0] in _MARKERS:
+            errors.append((_MARKERS[line[0]], line[1:].strip()))
         elif errors:
             errors[-1] = (errors[-1][0], f"{errors[-1][1]} {line}")
         else:
             remedy = "Begin each listed error with ! (critical) or - (not critical)."
-            raise FormatError(f"the first line in {column!r} has no mark", row.where, remedy)
+            raise FormatError(f"the first line in {column!r} has no marker", row.where, remedy)
     return tuple(NoteError(text, critical) for critical, text in errors)
 
 

@@ -24,7 +24,7 @@ Annotation = dict[str, Any]
 
 
 class _RawEntity(BaseModel):
-    """An entity as RadGraph's files have it; see :data:`Annotation`."""
+    """An entity in RadGraph format; see :data:`Annotation`."""
 
     model_config = ConfigDict(hide_input_in_errors=True)
 
@@ -56,16 +56,16 @@ def load(path: Path) -> list[AnnotatedSentence]:
 
 def _parse_report(entry: reading.Entry) -> list[AnnotatedSentence]:
     """Return one record per labeler of a report, or one if the file does not name labelers."""
-    item = entry.inner("item")
+    item = entry.take_entry("item")
     words = item.take("text", str).split()
     labelers = [name for name in ("labeler_1", "labeler_2") if name in item]
     sentences = []
     for name in labelers or [""]:
-        annotated = reading.Entry(item[name], f"{item.where}, {name}") if name else item
-        entities, relations = _parse_graph(annotated, words)
+        annotation = reading.Entry(item[name], f"{item.where}, {name}") if name else item
+        entities, relations = _parse_graph(annotation, words)
         if any(entity.label not in ENTITY_LABELS for entity in entities):  # The label may be restricted text.
             remedy = f"Use one of {', '.join(ENTITY_LABELS)}."
-            raise FormatError("an entity has an unknown label", annotated.where, remedy)
+            raise FormatError("an entity has an unknown label", annotation.where, remedy)
         sentence = AnnotatedSentence(
             id=f"{entry['key']}/{name}" if name else entry["key"],
             tokens=tuple(mark_restricted(word, NAME) for word in words),
@@ -78,7 +78,7 @@ def _parse_report(entry: reading.Entry) -> list[AnnotatedSentence]:
 
 
 def read_annotations(path: Path) -> dict[str, Annotation]:
-    """Return the annotations in a file of RadGraph's inference output, by the record's key.
+    """Return a mapping from record key to annotation, read from a file of RadGraph's inference output.
 
     Any entity label is allowed, since those of RadGraph-XL differ. An empty text has no entities.
 
@@ -96,7 +96,7 @@ def read_annotations(path: Path) -> dict[str, Annotation]:
 def check_annotation(item: Any, where: str) -> None:
     """Raise a FormatError if a record of RadGraph's inference is malformed or contradicts itself.
 
-    Keys must be present, an entity's words must be those at its positions, and relations must lead to
+    All keys must be present, an entity's words must be those at its positions, and relations must lead to
     entities of the record. ``where`` names the record in the error.
     """
     entry = reading.Entry(item, where)
@@ -106,13 +106,13 @@ def check_annotation(item: Any, where: str) -> None:
 def make_annotation(
     words: Sequence[str], entities: Sequence[tuple[int, int, str]], relations: Sequence[tuple[int, int, str]]
 ) -> Annotation:
-    """Return the record of one text in RadGraph's form (:data:`Annotation`).
+    """Return the record of one text in RadGraph format (:data:`Annotation`).
 
     Parameters
     ----------
     words : the words of the text.
     entities : (index of the first word, one past the index of the last word, label) of each entity.
-    relations : (head, tail, type) of each relation; head and tail are indices of ``entities``.
+    relations : (head, tail, type) of each relation; head and tail are indices into ``entities``.
     """
     outgoing: list[list[list[str]]] = [[] for _ in entities]
     for head, tail, kind in relations:
@@ -135,30 +135,29 @@ def make_annotation(
     }
 
 
-def _parse_graph(holder: reading.Entry, words: list[str]) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
-    """Return (entities, relations) of a text: entities as half-open spans of words, and relations between
-    indices of the entities.
+def _parse_graph(entry: reading.Entry, words: list[str]) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
+    """Return (entities, relations) of a text, given the entry with its ``entities`` and the text's ``words``.
 
-    ``holder`` is the entry with the key ``entities``, and ``words`` are the words of the text.
+    Entities are half-open spans of words; relations are between indices into the entities.
 
     Raises
     ------
     FormatError
         If an entity is malformed, its words are not those at its positions, or a relation leads to an id
-        without entity.
+        that no entity has.
     """
-    content = holder.inner("entities")
+    content = entry.take_entry("entities")
     index = {key: position for position, key in enumerate(content)}
     entities, relations = [], []
     for head, item in enumerate(content.values()):
-        where = f"{holder.where}, entity {head + 1}"
+        where = f"{entry.where}, entity {head + 1}"
         span: _RawEntity = reading.convert_value(item, _RawEntity, "entity", where)
         start, end = span.start_ix, span.end_ix + 1
         if words[start:end] != span.tokens.split() or not start < end <= len(words):
             problem = f"words {start} to {end - 1} of the text are not the entity's tokens"
             raise FormatError(problem, where, reading.CORRECT_FILE)
         if any(tail not in index for _, tail in span.relations):
-            raise FormatError("a relation leads to an id without entity", where, reading.CORRECT_FILE)
+            raise FormatError("a relation leads to an id that no entity has", where, reading.CORRECT_FILE)
         entities.append(Entity(start, end, span.label))
         relations += [Relation(head, index[tail], kind) for kind, tail in span.relations]
     return tuple(entities), tuple(relations)

@@ -19,7 +19,7 @@ CASES_FILE = "preference_data.json"
 RATING_FILES = ("user_1.json", "user_2.json", "user_3.json")  # one per radiologist
 CANDIDATES = ("C1", "C2")
 SIGNIFICANCES = ("urgent", "actionable_not_urgent", "not_actionable_not_urgent", "benign_expected")
-# Names of RadPref's systems, by their names in its files and in the stored set.
+# A mapping from a system's name in RadPref's files or in the stored set to the name that pages show.
 SYSTEMS: dict[str | int, str] = {"medgemma": "MedGemma", "gpt": "GPT"}
 SYSTEMS |= {1: "MedGemma", "system 1": "MedGemma", 2: "GPT", "system 2": "GPT"}
 # Kind and significance of each error that a radiologist can mark.
@@ -37,16 +37,16 @@ def read_candidates(path: Path) -> pd.DataFrame:
     -------
     DataFrame
         ``number`` of the candidate; ``case``, a number for each reference, from 0; ``set``, a number for each
-        two candidates that were graded side by side, from 0; ``system``, numbered from 1 in the order of
+        pair of candidates that were graded side by side, from 0; ``system``, numbered from 1 in the order of
         appearance; ``reference_findings`` and ``candidate_findings``, the numbers of listed findings. Not
         part of the stored set: ``reference`` and ``text`` (the candidate's), ``name`` (``<id>/C1``) and
         ``source``, the system's name in the file.
     """
     table = pd.DataFrame(
         {
-            "number": len(CANDIDATES) * side_by_side + at,
+            "number": len(CANDIDATES) * set_number + position,
             "case": case["ground_truth_report"],
-            "set": side_by_side,
+            "set": set_number,
             "system": case[f"{key}_source"],
             "reference_findings": len(case["ground_truth_findings"]),
             "candidate_findings": len(case[f"{key}_findings"]),
@@ -55,14 +55,14 @@ def read_candidates(path: Path) -> pd.DataFrame:
             "name": f"{case['id']}/{key}",
             "source": case[f"{key}_source"],
         }
-        for side_by_side, case in enumerate(reading.read_objects(path))
-        for at, key in enumerate(CANDIDATES)
+        for set_number, case in enumerate(reading.read_objects(path))
+        for position, key in enumerate(CANDIDATES)
     )
     return table.assign(case=pd.factorize(table["case"])[0], system=pd.factorize(table["system"])[0] + 1)
 
 
 def read_marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
-    """Return each radiologist's grade and numbers of marked errors for each candidate, one row for the two.
+    """Return one row per radiologist and candidate: the grade and the numbers of marked errors.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def read_marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
         Sorted by ``rater`` (from 1, in the order of the files) and ``number`` (of the candidate). ``grade``
         is from 1 (worst) to 5. Four columns count the candidate's findings: ``stated``, all that are listed;
         ``clean``, those without a marked error; ``right``, those not marked as false; ``passable``, those
-        marked neither as false nor as an error in :data:`SIGNIFICANT`. The last three are at least 0,
+        marked neither as false nor with an error in :data:`SIGNIFICANT`. The last three are at least 0,
         although radiologists can also mark findings that are not listed. One column for each of
         :data:`MARKS`, such as ``false_urgent``, has the number of these errors. Not part of the stored set:
         ``user``, the radiologist's name in the file.
@@ -85,32 +85,32 @@ def read_marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for rater, path in enumerate(paths, start=1):
         content = reading.read_json(path, dict)
-        for case, judged in content["annotations"].items():
+        for case, judgements in content["annotations"].items():
             for key in CANDIDATES:
                 number, stated = by_name[f"{case}/{key}"]
-                errors = list(_list_marks(judged[key]))
+                errors = list(_list_marks(judgements[key]))
                 in_candidate = [error for error in errors if error[0] != "missing"]
                 false = {finding for kind, finding, _ in in_candidate if kind == "false"}
                 significant = {finding for _, finding, weight in in_candidate if weight in SIGNIFICANT}
                 row = {
                     "number": number,
                     "rater": rater,
-                    "grade": judged[key]["rating"],
+                    "grade": judgements[key]["rating"],
                     "stated": stated,
                     "clean": max(0, stated - len({finding for _, finding, _ in in_candidate})),
                     "right": max(0, stated - len(false)),
                     "passable": max(0, stated - len(false | significant)),
                 }
-                counted = Counter((kind, weight) for kind, _, weight in errors)
+                counted = Counter((kind, significance) for kind, _, significance in errors)
                 row |= {"_".join(mark): counted[mark] for mark in MARKS}
                 rows.append({**row, "user": content["user_id"]})
     return pd.DataFrame(rows).sort_values(["rater", "number"], ignore_index=True)
 
 
-def _list_marks(judged: dict[str, Any]) -> Iterator[Mark]:
+def _list_marks(judgement: dict[str, Any]) -> Iterator[Mark]:
     """Yield (kind, number of the finding, significance) for each error that a radiologist marked.
 
-    ``judged`` is one radiologist's entry on a candidate. There are three kinds:
+    ``judgement`` is one radiologist's entry on a candidate. There are three kinds:
 
     - ``false``: the image does not show the finding. The number is that of the candidate's finding, and the
       significance one of :data:`SIGNIFICANCES`.
@@ -120,18 +120,18 @@ def _list_marks(judged: dict[str, Any]) -> Iterator[Mark]:
     - ``missing``: the candidate lacks the finding. The number is that of the reference's finding, and the
       significance one of :data:`SIGNIFICANCES`.
     """
-    for finding, error in judged["finding_errors"].items():
+    for finding, error in judgement["finding_errors"].items():
         if error.get("error_type") == "attribute":
             for significance in error["attributes"].values():
                 yield "attribute", int(finding), significance
         else:
             yield "false", int(finding), error["clinical_significance"]
-    for finding, error in judged["missing_findings"].items():
+    for finding, error in judgement["missing_findings"].items():
         yield "missing", int(finding), error["clinical_significance"]
 
 
 def _make_rated_pairs(rows: pd.DataFrame) -> Iterator[RatedPair]:
-    """Yield the rated pair of each row of ``rows``, on each of three scales in turn.
+    """Yield a rated pair for each row of ``rows``, on each of three scales in turn.
 
     ``grade`` is from 1 (worst) to 5. ``errors`` is the number of marked errors of any significance.
     ``error_share`` divides this number by the number of findings listed in either text, and is at most 1; if
@@ -147,7 +147,7 @@ def _make_rated_pairs(rows: pd.DataFrame) -> Iterator[RatedPair]:
             yield RatedPair(row.name, *texts, float(value), row.user, group=row.source, scale=scale)
 
 
-def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
+def restore_pairs(recording: Recording) -> Iterator[RatedPair]:
     """Yield one rated pair per radiologist and candidate of the stored set, on each of three scales in turn.
 
     The scales are ``grade`` (1, the worst, to 5), ``errors`` (the number of marked errors) and
@@ -168,7 +168,7 @@ def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
 
 
 def read(find: Find) -> list[RatedPair]:
-    """Return the rated pairs on each scale; empty without the texts or without any radiologist's file."""
+    """Return the rated pairs on each scale; empty if the texts or all radiologists' files are missing."""
     cases, rating_paths = find(CASES_FILE), [path for path in map(find, RATING_FILES) if path]
     if cases is None or not rating_paths:
         return []

@@ -17,7 +17,7 @@ def load(path: Path) -> list[AnnotatedSentence]:
     """Return the documents of ``Rad-SpRL.xml``, in the file's order, each as one sequence of tokens.
 
     Relations run from each spatial indicator to its roles. A role whose tokens are not adjacent becomes one
-    entity from its first to its last token; RaLEs' converter makes one entity per piece. Documents without
+    entity from its first to its last token; the RaLEs converter makes one entity per piece. Documents without
     relations are kept.
 
     Raises
@@ -48,7 +48,7 @@ def _parse_document(entry: reading.Entry) -> AnnotatedSentence:
     element = entry["document"]
     text, annotations = element.findtext("Text"), element.find("Annotations")
     if text is None or annotations is None:
-        raise ValueError("a document needs the elements Text and Annotations")
+        raise ValueError("the document lacks an element: Text or Annotations")
     tokens = []
     for token in annotations.iter("Token"):
         (start,), (length,) = _parse_integers(token, "cs"), _parse_integers(token, "cl")
@@ -62,42 +62,42 @@ def _parse_document(entry: reading.Entry) -> AnnotatedSentence:
         entities.append(_parse_entity(relation, "Indicator"))
         for role in relation:
             if role.tag not in ROLES:
-                raise ValueError(f"a relation has an unknown role; roles are {', '.join(ROLES)}")
+                raise ValueError(f"a relation has an unknown role; use {', '.join(ROLES)}")
             relations.append(Relation(head, len(entities), role.tag))
             entities.append(_parse_entity(role, role.tag))
     return AnnotatedSentence(element.get("id", ""), tuple(tokens), tuple(entities), tuple(relations))
 
 
 def _parse_integers(element: ElementTree.Element, name: str) -> list[int]:
-    """Return the whole numbers in an attribute, which separates them by commas; a span with gaps has several.
+    """Return the integers in a comma-separated attribute; a discontinuous span has several.
 
     Raises
     ------
     ValueError
-        If the attribute is missing or is not a list of whole numbers.
+        If the attribute is missing or is not a list of integers.
     """
     parts = element.get(name, "").split(",")
     if not all(part.isdecimal() for part in parts):
-        raise ValueError(f"attribute {name!r} must be whole numbers, separated by commas")
+        raise ValueError(f"attribute {name!r} must be integers separated by commas")
     return list(map(int, parts))
 
 
 def _parse_entity(element: ElementTree.Element, label: str) -> Entity:
     """Return the entity from the first to the last token of an element.
 
-    The element's attributes ``ts`` and ``tl`` have the first token (from 0) and the length in tokens of each
-    piece. A piece of length 0 is ignored.
+    The element's attributes ``ts`` and ``tl`` list the first token (from 0) and the number of tokens of each
+    piece. A piece without tokens is ignored.
 
     Raises
     ------
     ValueError
-        If the two attributes differ in length, are malformed, or have no piece with a token.
+        If the two attributes are malformed or differ in length, or no piece has a token.
     """
     starts, lengths = _parse_integers(element, "ts"), _parse_integers(element, "tl")
     if len(starts) != len(lengths):
         raise ValueError(f"{label} has {len(starts)} token starts but {len(lengths)} lengths")
     if not any(lengths):
-        raise ValueError(f"{label} has no token")
+        raise ValueError(f"{label} has no token; give tl a length above 0")
     spans = [(start, start + length) for start, length in zip(starts, lengths, strict=True) if length]
     return Entity(min(spans)[0], max(end for _, end in spans), label)
 

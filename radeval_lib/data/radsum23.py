@@ -15,14 +15,14 @@ NAME = "radsum23"
 
 
 def load(findings: Path, impressions: Path, *, group: str, split: str) -> list[ReportPair]:
-    """Return the report pairs of two parallel files; an id has the group, the findings' file and the line.
+    """Return the report pairs of two parallel files; an id is ``<group>/<findings file>/<line>``.
 
     Reports with an empty impression are left out; the reference script keeps them.
 
     Raises
     ------
     FormatError
-        If the files have different numbers of lines, or findings with an impression are empty.
+        If the numbers of lines differ, or a report has an impression but no findings.
     """
     findings_lines, impression_lines = reading.read_lines(findings), reading.read_lines(impressions)
     if len(findings_lines) != len(impression_lines):
@@ -40,9 +40,15 @@ def load(findings: Path, impressions: Path, *, group: str, split: str) -> list[R
 
 
 def read(find: Find) -> list[ReportPair]:
-    """Return the pairs of all groups and splits whose files are in the data root."""
+    """Return the pairs of all groups and splits whose files are in the data root.
+
+    Raises
+    ------
+    DataError
+        If only one of two parallel files is there.
+    """
     records: list[ReportPair] = []
-    for file in load_manifest(NAME).files[::2]:  # The manifest lists findings and impressions by turns.
+    for file in load_manifest(NAME).files[::2]:  # The manifest lists findings and impressions alternately.
         findings, impressions = find(file.path), find(file.path.replace(".findings.", ".impression."))
         if findings and impressions:
             split = findings.name.split(".")[0].replace("validate", "dev")

@@ -20,7 +20,7 @@ from radeval_lib.data.restricted import mark_restricted
 
 NAME = "rate_eval"
 PAIR_COLUMNS = ("gt_report", "similar_report", "Score")
-Rating = Annotated[float, Field(ge=0, le=5)]  # 0 is nothing correct, 5 perfect; Section 3
+Rating = Annotated[float, Field(ge=0, le=5)]  # 0: nothing correct; 5: perfect (Section 3)
 
 
 def load_pairs(path: Path) -> list[RatedPair]:
@@ -36,7 +36,7 @@ def load_pairs(path: Path) -> list[RatedPair]:
 
     def parse_pair(row: reading.Entry) -> RatedPair:
         reference, candidate = (mark_restricted(row[column], NAME) for column in PAIR_COLUMNS[:2])
-        return RatedPair(str(row.at), reference, candidate, row.take("Score", Rating))
+        return RatedPair(str(row.number), reference, candidate, row.take("Score", Rating))
 
     rows = reading.read_csv(path, PAIR_COLUMNS)
     return reading.parse_records(reading.require_distinct(rows, *PAIR_COLUMNS), parse_pair)
@@ -46,7 +46,7 @@ _SCALES = {"Task1_sentence_rate": "sentence", "Task2_paragraph_rate": "paragraph
 
 
 def _load_with_task(path: Path) -> Records:
-    """Return the pairs of a file with its split, its task as the group, and the scale of the task."""
+    """Return the pairs of a file, with the split, the task as ``group``, and the scale of the task."""
     split, task = path.stem.removeprefix("rate_"), path.parent.name
     scale = _SCALES[task]
     return [

@@ -19,7 +19,7 @@ from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import mark_restricted
 
 NAME = "rate_ner"
-SOURCES = {"MIMIC_IV": "MIMIC-IV", "Radiopaedia": "Radiopaedia"}  # folder -> the paper's name
+SOURCES = {"MIMIC_IV": "MIMIC-IV", "Radiopaedia": "Radiopaedia"}  # from folder to the paper's name
 
 
 _Span = tuple[int, int, Annotated[str, AfterValidator(lambda label: label.lower().replace("_", "-"))]]
@@ -36,23 +36,23 @@ def load_span(path: Path, group: str = "") -> list[AnnotatedSentence]:
     FormatError
         If a key is missing, a type is unknown, a span extends beyond its sentence, or an id is repeated.
     """
-    sentences = partial(_parse_document, stem=path.stem, group=group)
-    return reading.parse_records(reading.read_objects(path), sentences, name="doc_key")
+    parse = partial(_parse_document, stem=path.stem, group=group)
+    return reading.parse_records(reading.read_objects(path), parse, name="doc_key")
 
 
 def _parse_document(item: reading.Entry, stem: str, group: str) -> list[AnnotatedSentence]:
     """Return the sentences of one document.
 
-    Positions in spans count tokens through the whole document. The name of a type may be in any case, with
-    hyphens or underscores.
+    Spans count tokens through the whole document. The name of a type may be in any case, with hyphens or
+    underscores.
     """
-    key = str(item.get("doc_key", f"{stem}-{item.at}"))
+    key = str(item.get("doc_key", f"{stem}-{item.number}"))
     sentences = item.take("sentences", list[list[str]])
-    annotated = item.take("ner", list[list[Annotated[_Span, BeforeValidator(lambda span: span[:3])]]])
-    if len(sentences) != len(annotated):
-        raise ValueError(f"{len(sentences)} sentences but {len(annotated)} lists of entities")
+    span_lists = item.take("ner", list[list[Annotated[_Span, BeforeValidator(lambda span: span[:3])]]])
+    if len(sentences) != len(span_lists):
+        raise ValueError(f"{len(sentences)} sentences but {len(span_lists)} lists; each sentence needs one")
     offset, records = 0, []
-    for number, (tokens, spans) in enumerate(zip(sentences, annotated, strict=True)):
+    for number, (tokens, spans) in enumerate(zip(sentences, span_lists, strict=True)):
         if any(label not in _LABELS for *_, label in spans):
             remedy = f"Use one of {', '.join(RATE_TYPES)}."
             raise FormatError("an entity has an unknown type", item.where, remedy)
@@ -72,7 +72,7 @@ def _parse_document(item: reading.Entry, stem: str, group: str) -> list[Annotate
 def read(find: Find) -> Records:
     """Return the sentences of all span files.
 
-    The IOB files have the same sentences, but need a list of labels.
+    The IOB files, which have the same sentences, are not read: they need a list of labels.
     """
     records: Records = []
     for folder, group in SOURCES.items():

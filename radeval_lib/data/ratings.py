@@ -22,20 +22,20 @@ from radeval_lib.data.records import RatedPair, TextPair
 from radeval_lib.data.restricted import mark_restricted, reveal
 
 COLUMNS = ("case", "id", "candidate", "reference", "rater", "grade")
-# By scale on which lower is better, the function that reverses it.
+# A mapping from each scale on which lower is better to the function that reverses it.
 _REVERSED = {"errors": lambda count: -count, "error_share": lambda share: 1 - share}
 
 
 def tabulate_ratings(records: Sequence[RatedPair]) -> pd.DataFrame:
-    """Return one row per rated pair, with its mean rating, in the order in which the pairs first occur.
+    """Return one row per rated pair, with its mean rating, in order of first occurrence.
 
     Returns
     -------
     DataFrame
         Index ``id``; ``reference`` and ``candidate`` (restricted texts are revealed, so never show the
-        table); ``rating``, the mean over raters, higher is better; ``case``, a number for each reference,
-        from 0. Numbers of errors are negated and shares of errors subtracted from 1 (as in RaTEScore's
-        Figure 3), so that a good metric correlates positively with every scale.
+        table); ``rating``, the mean over raters, where higher is better; ``case``, a number for each
+        reference, from 0. Numbers of errors are negated and shares of errors subtracted from 1 (as in
+        RaTEScore's Figure 3), so that a good metric correlates positively with every scale.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def tabulate_ratings(records: Sequence[RatedPair]) -> pd.DataFrame:
     scales = sorted({record.scale for record in records})
     if len(scales) != 1:
         problem = f"ratings on several scales: {', '.join(scales)}" if scales else "no ratings"
-        raise DataError(problem, remedy="Name one scale of the data set, as in radpref/grade.")
+        raise DataError(problem, remedy="Name one scale of the data set, such as radpref/grade.")
     frame = pd.DataFrame(
         {
             "id": record.id,
@@ -92,17 +92,17 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
     references: dict[str, str] = {}
 
     def parse_rating(row: reading.Entry) -> RatedPair:
-        case, own_id, candidate, reference, rater = (row.take(key, reading.Filled) for key in COLUMNS[:-1])
-        if "/" in case or "/" in own_id:
-            raise FormatError("a case or id contains a slash", row.where, "Use another character.")
-        if texts.setdefault(f"{case}/{own_id}", candidate) != candidate:
+        case, short_id, candidate, reference, rater = (row.take(key, reading.Filled) for key in COLUMNS[:-1])
+        if "/" in case or "/" in short_id:
+            raise FormatError("a case or id contains a slash", row.where, "Rename it without a slash.")
+        if texts.setdefault(f"{case}/{short_id}", candidate) != candidate:
             problem = "an earlier row with this case and id has another candidate text"
-            raise FormatError(problem, row.where, "Give each candidate of a case its own id.")
+            raise FormatError(problem, row.where, "Give each candidate of a case a separate id.")
         if references.setdefault(case, reference) != reference:
             problem = "an earlier row with this case has another reference"
-            raise FormatError(problem, row.where, "Give each reference its own case.")
+            raise FormatError(problem, row.where, "Give each reference a separate case.")
         return RatedPair(
-            id=f"{case}/{own_id}",
+            id=f"{case}/{short_id}",
             reference=mark_restricted(reference, name, restricted=restricted),
             candidate=mark_restricted(candidate, name, restricted=restricted),
             rating=row.take("grade", reading.Number),
@@ -116,7 +116,7 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
 def make_reader(name: str) -> Read:
     """Return the function that reads the data set ``name``, whose manifest must have ``reader: ratings``.
 
-    The function joins the records of those files of the set that exist.
+    The function concatenates the records of the set's files that exist.
     """
     manifest = load_manifest(name)
 

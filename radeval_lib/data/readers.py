@@ -1,4 +1,4 @@
-"""Read data sets: find the function ``read`` of a set's loader (:mod:`radeval_lib.registry`), and call it."""
+"""Find the function that reads a data set, as :mod:`radeval_lib.registry` names it, and call it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from radeval_lib.data.manifests import find, load_manifest, names
 from radeval_lib.errors import RegistryError, did_you_mean
 
 # Returns the path of a data set's file, given its name or the end of its path; None if the file is absent.
-# The file is checked against the manifest, and noted as read.
+# The file is compared with the manifest, and noted as read.
 Find = Callable[[str], Path | None]
 Records = list[Any]
 Read = Callable[[Find], Records]  # returns the records of one data set; empty if its files are absent
@@ -22,10 +22,9 @@ SPLIT_FILES = tuple(f"{split}.json" for split in SPLITS)
 
 
 def count_records(name: str, records: Sequence[Any]) -> dict[str, int]:
-    """Return the number of records by type and split, such as ``ReportPair train``.
+    """Return a mapping from type and split, such as ``ReportPair train``, to the number of records.
 
-    For a user's ratings (``reader: ratings``), return the numbers of ``cases``, ``candidates`` and
-    ``raters``.
+    For a user's ratings (``reader: ratings``), the keys are ``cases``, ``candidates`` and ``raters``.
     """
     if load_manifest(name).reader == "ratings":
         return {
@@ -33,15 +32,15 @@ def count_records(name: str, records: Sequence[Any]) -> dict[str, int]:
             "candidates": len({pair.id for pair in records}),
             "raters": len({pair.rater for pair in records}),
         }
-    kinds = (f"{type(record).__name__} {getattr(record, 'split', '')}".strip() for record in records)
-    return dict(Counter(kinds))
+    keys = (f"{type(record).__name__} {getattr(record, 'split', '')}".strip() for record in records)
+    return dict(Counter(keys))
 
 
 def make_reader(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Read:
-    """Return a function that reads those of ``files`` that exist by ``load_file`` and joins their records.
+    """Return a function that applies ``load_file`` to each existing file and concatenates the records.
 
-    If a file's name begins with a split, as ``train.json`` and ``train_span.json`` do, and its records have a
-    field ``split``, this field is set to the name of the split.
+    ``files`` are names or ends of paths of the set's files. If a name begins with a split, as in
+    ``train_span.json``, and the records have a field ``split``, this field is set to the split.
     """
 
     def read(find_file: Find) -> Records:
@@ -65,16 +64,16 @@ def find_reader(name: str) -> Read:
     ManifestError
         If there is no such data set.
     RegistryError
-        If neither its manifest nor :data:`radeval_lib.registry.READERS` names a reader.
+        If neither the set's manifest nor :data:`radeval_lib.registry.READERS` names a function.
     """
-    kind = load_manifest(name).reader
-    if kind:
-        read: Read = registry.find(registry.OWN_READERS[kind])(name)
+    reader = load_manifest(name).reader
+    if reader:
+        read: Read = registry.find(registry.OWN_READERS[reader])(name)
     elif name in registry.READERS:
         read = registry.find(registry.READERS[name])
     else:
-        without_manifest = sorted(set(registry.READERS) - set(names()))
-        remedy = f"{did_you_mean(name, without_manifest)}Add its row, or `reader: ratings` to its manifest."
+        readable = sorted(set(registry.READERS) - set(names()))
+        remedy = f"{did_you_mean(name, readable)}Add a row, or add `reader: ratings` to the manifest."
         raise RegistryError(f"no row for the data set {name!r}", "radeval_lib/registry.py, READERS", remedy)
     return read
 
@@ -82,7 +81,7 @@ def find_reader(name: str) -> Read:
 def load(name: str, root: Path, note: Callable[[Path], None] = lambda path: None) -> Records:
     """Return the records of the data set ``name``; empty if the data root ``root`` has none of its files.
 
-    ``note`` is called with the path of each file that is read.
+    ``note`` is called with the path of each file before it is read.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""Read tables and JSON strictly: every error names the file, the row and the column.
+"""Read tables and JSON strictly: every error names the file and, if known, the row and the column or key.
 
 Before a loader reads a file, :func:`radeval_lib.data.manifests.find` has compared it with its manifest. No
-error repeats a file's content, which may be restricted text wherever it occurs: a report may be in the
-header, in a key or in a column of numbers.
+error repeats a file's content, because any part of it may be restricted text: even a header, a key or a
+column of numbers may contain a report.
 """
 
 from __future__ import annotations
@@ -29,52 +29,58 @@ Count = Annotated[int, Field(ge=0)]
 Filled = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Flag = Literal["0", "1"]  # no, yes
 
-# Clinical notes are single CSV fields that may pass the 128 KiB that the csv module allows by default.
+# A clinical note is one CSV field, which may exceed the csv module's default limit of 128 KiB.
 csv.field_size_limit(2**27)
 
-REPLACE_FILE = "Replace the file by a new copy: it may be damaged or cut short."
-CORRECT_FILE = "Correct it, or replace the file by the one that the manifest describes."
+REPLACE_FILE = "Replace the file with a new copy; it may be damaged or truncated."
+CORRECT_FILE = "Correct it, or replace the file with the one that the manifest describes."
 SAVE_AS_UTF8 = "Save the file as UTF-8."
 _adapter = lru_cache(TypeAdapter)
 
 
-def convert_value(raw: Any, kind: Any, name: str, where: str) -> Any:
-    """Return the value ``raw``, converted by pydantic to the type ``kind``.
+def convert_value(value: Any, kind: Any, name: str, where: str) -> Any:
+    """Return ``value``, converted by pydantic to the type ``kind``.
 
     Raises
     ------
     FormatError
-        If it does not fit the type. The error has ``name`` and ``where``, never the value.
+        If the value does not fit the type. The error shows ``name`` and ``where``, never the value.
     """
     try:
-        return _adapter(kind).validate_python(raw)
+        return _adapter(kind).validate_python(value)
     except ValidationError as error:
         raise FormatError(f"{name}: {describe(error)}", where, CORRECT_FILE) from None
 
 
 class Entry(dict[str, Any]):
-    """A row of a table or an object of a JSON file: a dictionary that knows its position.
+    """A row of a table or an object of a JSON file, with its position.
 
     Attributes
     ----------
-    where : the file and the row or object, for errors.
-    at : number of the row or object, from 1; in JSON lines, the number of the line; 0 if it is not known.
+    where : name of the file and number of the row or object, for errors.
+    number : number of the row or object, from 1; in JSON lines, the number of the line; 0 if unknown.
     """
 
-    def __init__(self, content: Any, where: str, at: int = 0) -> None:
+    def __init__(self, content: Any, where: str, number: int = 0) -> None:
         if not isinstance(content, dict):
-            problem = f"must be an object (key and value), not {type(content).__name__}"
+            problem = f"must be a JSON object, not {type(content).__name__}"
             raise FormatError(problem, where, CORRECT_FILE)
         super().__init__(content)
-        self.where, self.at = where, at
+        self.where, self.number = where, number
 
     def take(self, key: str, kind: Any) -> Any:
-        """Return the value under ``key``, converted to the type ``kind``; FormatError if it does not fit."""
+        """Return the value under ``key``, converted to the type ``kind``.
+
+        Raises
+        ------
+        FormatError
+            If the key is missing, or the value does not fit the type.
+        """
         if key not in self:
-            raise FormatError(f"missing key {key!r} among {len(self)} keys", self.where, CORRECT_FILE)
+            raise FormatError(f"no key {key!r} among the {len(self)} keys", self.where, CORRECT_FILE)
         return convert_value(self[key], kind, key, self.where)
 
-    def inner(self, key: str) -> Entry:
+    def take_entry(self, key: str) -> Entry:
         """Return the object under ``key``, as an Entry with the same position."""
         return Entry(self.take(key, dict), self.where)
 
@@ -90,7 +96,7 @@ def read_text(path: Path) -> str:
     Raises
     ------
     FormatError
-        If it is not UTF-8, or has nothing but white space.
+        If the file is not UTF-8, or is empty or blank.
     """
     content = path.read_bytes()
     try:
@@ -109,19 +115,19 @@ def read_lines(path: Path) -> list[str]:
 
 
 def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Iterator[Entry]:
-    """Yield the rows of a CSV file, plain or gzipped, by the column names in its first line.
+    """Yield each row of a CSV file, plain or gzipped, as a mapping from column name to cell.
 
-    The file is read row by row, so memory does not grow with it. Each of ``columns`` must occur once. If
-    other columns share a name, all but the first get a dot and the column's number, from 0, after it. If
-    ``delimiter`` is a tab, quotation marks have no special meaning.
+    The first line names the columns; each of ``columns`` must occur once. If other columns share a name, a
+    dot and the column's number, from 0, are appended to all but the first. The file is read row by row, so
+    memory does not grow with it. If ``delimiter`` is a tab, quotation marks have no special meaning.
 
     Raises
     ------
     FormatError
-        If the file is empty, not UTF-8 or not CSV, a column is missing or repeated, or a row has another
-        number of cells than the header.
+        If the file is empty, not UTF-8 or not CSV, one of ``columns`` is missing or repeated, or the number
+        of cells in a row differs from the header.
     """
-    rows = _numbered_rows(path, delimiter)
+    rows = _number_rows(path, delimiter)
     line, header = next(rows, (1, []))
     if not header:
         raise FormatError("file is empty", path.name, REPLACE_FILE)
@@ -134,17 +140,17 @@ def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Ite
     if repeated := [name for name in columns if header.count(name) > 1]:
         where = f"{path.name}, line {line}"
         raise FormatError(f"column {repeated[0]!r} is repeated in the header", where, "Rename one of them.")
-    names = [name if header.index(name) == at else f"{name}.{at}" for at, name in enumerate(header)]
-    for at, (line, cells) in enumerate(rows, start=1):
+    names = [name if header.index(name) == i else f"{name}.{i}" for i, name in enumerate(header)]
+    for number, (line, cells) in enumerate(rows, start=1):
         where = f"{path.name}, line {line}"
         if len(cells) != len(names):
             problem = f"{len(cells)} cells, but the header has {len(names)}"
             raise FormatError(problem, where, REPLACE_FILE)
-        yield Entry(dict(zip(names, cells, strict=True)), where, at)
+        yield Entry(dict(zip(names, cells, strict=True)), where, number)
 
 
-def _numbered_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (number of its first line, cells) for each row that is not blank.
+def _number_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line, cells) for each row that is not blank; ``line``, from 1, is where the row begins.
 
     Raises
     ------
@@ -178,7 +184,7 @@ def decode_json(text: str, kind: type[T], where: str) -> T:
     Raises
     ------
     FormatError
-        If it is not JSON, or not of the type ``kind``; ``where`` names the file in the error.
+        If ``text`` is not JSON, or its content is not of the type ``kind``. The error shows ``where``.
     """
     try:
         content = json.loads(text)
@@ -191,12 +197,12 @@ def decode_json(text: str, kind: type[T], where: str) -> T:
 
 
 def read_json(path: Path, kind: type[T]) -> T:
-    """Return the JSON content of a UTF-8 file; a FormatError if it is not of the type ``kind``."""
+    """Return the JSON content of a UTF-8 file; raise a FormatError if it is not of the type ``kind``."""
     return decode_json(read_text(path), kind, path.name)
 
 
 def read_objects(path: Path) -> Iterator[Entry]:
-    """Yield the objects of a JSON list, numbered from 1, or of JSON lines, with the numbers of their lines.
+    """Yield the objects of a JSON list, numbered from 1, or of JSON lines, numbered by line.
 
     Raises
     ------
@@ -209,22 +215,20 @@ def read_objects(path: Path) -> Iterator[Entry]:
         items = enumerate(decode_json(text, list, path.name), start=1)
     else:
         lines = enumerate(text.split("\n"), start=1)
-        items = (
-            (at, decode_json(line, dict, f"{path.name}, line {at}")) for at, line in lines if line.strip()
-        )
-    for at, item in items:
-        yield Entry(item, f"{path.name}, record {at}", at)
+        items = ((i, decode_json(line, dict, f"{path.name}, line {i}")) for i, line in lines if line.strip())
+    for number, item in items:
+        yield Entry(item, f"{path.name}, record {number}", number)
 
 
 def require_distinct(entries: Iterable[Entry], *keys: str) -> Iterator[Entry]:
     """Yield the entries, and raise a FormatError if two of them have the same values under all ``keys``."""
-    earlier = set()
+    seen_values = set()
     for entry in entries:
         values = tuple(str(entry.get(key)) for key in keys)
-        if values in earlier:
+        if values in seen_values:
             problem = f"an earlier row has the same {joined(keys)}"
-            raise FormatError(problem, entry.where, "Remove one of the two.")
-        earlier.add(values)
+            raise FormatError(problem, entry.where, "Remove one of the two rows.")
+        seen_values.add(values)
         yield entry
 
 
@@ -252,7 +256,7 @@ def parse_records(
             problem = describe(error) if isinstance(error, ValidationError) else str(error)
             raise FormatError(problem, entry.where, CORRECT_FILE) from None
         for record in parsed if isinstance(parsed, list) else [parsed]:
-            first, earlier = by_key.setdefault(key(record), (record, entry.where))
-            if first is not record:
-                raise FormatError(f"the same {name} as in {earlier}", entry.where, "Remove one of the two.")
+            first_record, place = by_key.setdefault(key(record), (record, entry.where))
+            if first_record is not record:
+                raise FormatError(f"the same {name} as in {place}", entry.where, "Remove one of the two.")
     return [record for record, _ in by_key.values()]

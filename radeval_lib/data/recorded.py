@@ -33,7 +33,8 @@ class Recording:
     ----------
     table : one row per candidate, in the order of the set's files; its column ``number`` counts from 0.
     about : content of ``<set>.yml``.
-    parts : further tables, by the end of their file names.
+    name : name of the set.
+    parts : a mapping from the ``part`` in the file name to each further table.
     """
 
     name: str
@@ -46,19 +47,19 @@ class Recording:
         return str(self.about["columns"][metric]["title"])
 
     def digest(self, metric: str) -> str:
-        """Return the stored digest of the metric's behaviour; KeyError if the metric has no column."""
+        """Return the stored hash of the metric's behaviour; raise a KeyError if the metric has no column."""
         return str(self.about["columns"][metric]["behaviour"])
 
     def probe_scores(self, metric: str) -> list[float]:
-        """Return the metric's scores of the pairs in ``probe.csv`` at the time when its column was stored.
+        """Return the scores that the metric gave the pairs in ``probe.csv`` when its column was stored.
 
-        They come from fixed models, so that differing scores today show changed code.
+        They come from fixed models, so a difference from today's scores shows that code has changed.
         """
         return list(map(float, str(self.about["columns"][metric]["probe"]).split()))
 
     @property
     def scored_on(self) -> date:
-        """The date of the column that was scored last; without scores, the date in the description."""
+        """The date on which the latest column was scored; without scores, the date in the description."""
         days = [column["date"] for column in self.about["columns"].values()] or [self.about["date"]]
         return max(date.fromisoformat(str(day)) for day in days)
 
@@ -90,7 +91,7 @@ def load(name: str, folder: Path | None = None) -> Recording:
         path = folder / file
         if not path.is_file() or checksums.of_file(path) != digest:
             remedy = f"Restore the table and {name}.yml from git, or rewrite them: `radbook record {name}`."
-            difference = f"the table's SHA-256 is not the one in {name}.yml"
+            difference = f"the table's SHA-256 differs from that in {name}.yml"
             problem = difference if path.is_file() else "the table is missing"
             raise DataError(problem, display_path(path), remedy)
     paths = [folder / file for file in about["tables"]]
@@ -99,14 +100,14 @@ def load(name: str, folder: Path | None = None) -> Recording:
 
 
 def list_tables(name: str) -> list[Path]:
-    """Return the paths of the tables of the stored set ``name``; raises DataError if there is no such set."""
+    """Return the paths of the tables of the stored set ``name``; raise a DataError if there is none."""
     return [RECORDED / file for file in load(name).about["tables"]]
 
 
 def read_column(placeholders: Iterable[str], name: str) -> np.ndarray:
-    """Return the values of the stored column ``name`` for candidates, given the candidates' placeholders.
+    """Return the values that the stored column ``name`` has for candidates, given their placeholders.
 
-    The array is float64 of shape (placeholders,), with NaN where the table has an empty cell.
+    The array is float64 of shape (number of placeholders,), with NaN where the table has an empty cell.
 
     Raises
     ------
@@ -143,8 +144,7 @@ def load_records(name: str) -> list[Any]:
 
 
 def make_pair_placeholders(name: str, row: Any) -> tuple[str, str]:
-    """Return (reference, candidate): the placeholders of both texts in a row of the table of the stored set
-    ``name``."""
+    """Return (reference, candidate): the placeholders of the texts in a row of the stored set ``name``."""
     return (
         make_placeholder(name, "reference", row.case, row.reference_words),
         make_placeholder(name, "candidate", row.number, row.candidate_words),
@@ -152,8 +152,10 @@ def make_pair_placeholders(name: str, row: Any) -> tuple[str, str]:
 
 
 def make_section_placeholders(name: str, row: Any) -> tuple[str, str]:
-    """Return (findings, impression): the placeholders of both sections in a row of the table of the stored
-    set ``name``. The placeholder of a section that the report lacks is an empty string."""
+    """Return (findings, impression): the placeholders of the sections in a row of the stored set ``name``.
+
+    If the report lacks a section, its placeholder is an empty string.
+    """
     return (
         make_placeholder(name, "findings", row.number, row.findings_words),
         make_placeholder(name, "impression", row.number, row.impression_words),
@@ -161,7 +163,7 @@ def make_section_placeholders(name: str, row: Any) -> tuple[str, str]:
 
 
 def tabulate_placeholders(name: str) -> pd.DataFrame:
-    """Return a table of placeholders for a stored set: ``reference`` and ``candidate``, index ``number``."""
+    """Return the placeholders for each ``reference`` and ``candidate`` of a stored set, by ``number``."""
     table = load(name).table
     rows = [make_pair_placeholders(name, row) for row in table.itertuples()]
     return pd.DataFrame(rows, columns=["reference", "candidate"], index=table["number"])

@@ -1,4 +1,4 @@
-"""The typed records that loaders return: frozen dataclasses that pydantic checks when they are made.
+"""Typed records that loaders return: frozen dataclasses that pydantic validates on creation.
 
 Text fields are ``str``, or :class:`~radeval_lib.data.restricted.RestrictedText` if the data set may not be
 redistributed; code that computes on them calls :func:`~radeval_lib.data.restricted.reveal`. Token spans are
@@ -23,7 +23,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 @dataclass(frozen=True, config=_CHECKED)
 class Report:
-    """The findings and impression sections of a report, as its source has them; either may be empty."""
+    """The findings and impression sections of a report, as its source gives them; either may be empty."""
 
     id: Name
     findings: Text
@@ -32,7 +32,7 @@ class Report:
 
 @dataclass(frozen=True, config=_CHECKED)
 class CodedStudy:
-    """The findings that people coded in a report (``codes``), and whether they coded it as normal."""
+    """The manual coding of a report: its findings (``codes``), and whether it is coded as ``normal``."""
 
     id: Name
     codes: frozenset[str]
@@ -52,8 +52,8 @@ class SystemReport:
 class ReportPair:
     """The findings of a report and the impression that summarizes them; neither is empty.
 
-    ``group`` is the modality with the anatomy, or the institution. ``patient`` is the patient's id, empty if
-    the source has none. ``split`` is ``train``, ``dev``, ``test``, or empty; in MIMIC-CXR, also ``validate``.
+    ``group`` is the modality and anatomy, or the institution. ``patient`` is the patient's id, empty if the
+    source has none. ``split`` is ``train``, ``dev`` (in MIMIC-CXR, ``validate``), ``test`` or empty.
     """
 
     id: Name
@@ -66,7 +66,7 @@ class ReportPair:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Entity:
-    """A labelled span of tokens, from ``start`` up to but not including ``end``, both counted from 0."""
+    """A labelled span of tokens from ``start`` to ``end``, both counted from 0; ``end`` is exclusive."""
 
     start: Count
     end: Count
@@ -79,7 +79,7 @@ class Entity:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Relation:
-    """A labelled relation; ``head`` and ``tail`` are indices of two of the sentence's entities."""
+    """A labelled relation from ``head`` to ``tail``, which are indices into the sentence's ``entities``."""
 
     head: Count
     tail: Count
@@ -88,7 +88,10 @@ class Relation:
 
 @dataclass(frozen=True, config=_CHECKED)
 class AnnotatedSentence:
-    """The tokens of a sentence, or of a short report, with entities and relations."""
+    """The tokens of a sentence, or of a short report, with entities and relations.
+
+    ``group`` is the source of the text, such as the institution. ``group`` and ``split`` may be empty.
+    """
 
     id: str
     tokens: Annotated[tuple[Text, ...], Field(min_length=1)]
@@ -98,19 +101,19 @@ class AnnotatedSentence:
     split: str = ""
 
     def __post_init__(self) -> None:
-        if any(entity.end > len(self.tokens) for entity in self.entities):
-            raise ValueError(f"a span extends beyond the sentence of {len(self.tokens)} tokens")
+        if any((span := entity).end > len(self.tokens) for entity in self.entities):
+            raise ValueError(f"span [{span.start}, {span.end}) extends beyond the {len(self.tokens)} tokens")
         if any(max(relation.head, relation.tail) >= len(self.entities) for relation in self.relations):
-            raise ValueError(f"a relation names an entity beyond the {len(self.entities)} of the sentence")
+            raise ValueError(f"a relation refers to more than the sentence's {len(self.entities)} entities")
 
     @property
     def report(self) -> str:
-        """The id of the sentence's report: its own id up to the last slash, or all of it without a slash."""
+        """The report's id: the sentence's id up to the last slash, or the whole id if it has no slash."""
         return self.id.rpartition("/")[0] or self.id
 
 
 def plain_words(sentence: AnnotatedSentence) -> list[str]:
-    """Return the tokens of a sentence as plain strings, for computation; never show restricted ones."""
+    """Return the tokens of a sentence as plain strings, for computation only: they may be restricted text."""
     return [reveal(token) for token in sentence.tokens]
 
 
@@ -118,10 +121,10 @@ def plain_words(sentence: AnnotatedSentence) -> list[str]:
 class RatedPair:
     """A reference, a candidate and one rating of the candidate.
 
-    ``rating`` is a number on ``scale``: ``grade`` (higher is better), ``errors`` (number of counted errors),
+    ``rating`` is a number on ``scale``: ``grade`` (higher is better), ``errors`` (number of errors),
     ``error_share`` (errors divided by possible errors, 0 to 1), or the name of a part of the data set that
-    has a scale of its own. ``rater`` is empty if the source has averaged over raters. ``group`` is the origin
-    of the candidate, such as the system that generated it.
+    has a separate scale. ``rater`` is empty if the source averages over raters. ``group`` is the origin of
+    the candidate, such as the system that generated it.
     """
 
     id: Name
@@ -154,8 +157,8 @@ class TextPair:
 class ErrorCount:
     """The number of errors of one category that one rater counted in one candidate of ReXVal.
 
-    ``study`` and ``origin`` identify the candidate; ``category`` is 1 to 6; ``significant`` says whether
-    these are the clinically significant errors or the others.
+    ``study`` and ``origin`` identify the candidate; ``category`` is 1 to 6; ``significant`` is true for
+    clinically significant errors and false for all others.
     """
 
     study: int
@@ -168,7 +171,7 @@ class ErrorCount:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Document:
-    """A text with its summary, label, group (such as a specialty) and patient; empty where there is none."""
+    """A text with its summary, label, group (such as a specialty), patient and split; all may be empty."""
 
     id: Name
     text: Text
@@ -181,7 +184,7 @@ class Document:
 
 @dataclass(frozen=True, config=_CHECKED)
 class JudgedPair:
-    """A prompt to a judge with two reports, and the judge's analysis in words (GREEN's training data)."""
+    """A prompt that gives a judge two reports, and the judge's written analysis (GREEN's training data)."""
 
     id: str
     prompt: FilledText
@@ -195,7 +198,7 @@ class FactRating:
     ``precision`` is the share of the candidate's facts that are in the reference, ``recall`` the share of the
     reference's facts that are in the candidate, ``f1`` their harmonic mean. ``hallucination`` is the share of
     the candidate's facts that are invented, ``omission`` the share of the reference's facts that are missing
-    (None if the source has an impossible value). Candidates of one ``case`` share reference and source;
+    (None if the source states an impossible value). Candidates of one ``case`` share reference and source;
     ``group`` is the system that generated the candidate.
     """
 
@@ -225,8 +228,8 @@ class NoteError:
 class NoteJudgement:
     """The errors that one clinician listed in one machine-generated note (PriMock57).
 
-    ``reference`` is the clinician's own note, ``candidate`` the generated one. ``seconds`` is the time that
-    the clinician took to correct it, None if it was not measured.
+    ``reference`` is the clinician's own note, ``candidate`` the note that the system ``group`` generated.
+    ``seconds`` is the time that the clinician took to correct the candidate; None if it was not measured.
     """
 
     case: Name
@@ -240,7 +243,7 @@ class NoteJudgement:
 
 
 def to_text_pair(record: TextPair | FactRating | RatedPair) -> TextPair:
-    """Return the texts of a record as a TextPair, without its rating.
+    """Return a record's texts as a TextPair, without the rating.
 
     The case of a RatedPair is its id up to the last slash, or the whole id if it has no slash.
     """

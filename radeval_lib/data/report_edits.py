@@ -1,4 +1,4 @@
-"""Simple edits of reports, some of which change the meaning and some do not.
+"""Simple edits of reports; some change the meaning, others do not.
 
 The edits replace, move or delete words and sentences by fixed rules that do not interpret the report.
 """
@@ -16,12 +16,12 @@ from radeval_lib.data.records import Report, TextPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.rules.report_text import statements
 
-REPORTS = 100  # number of texts that are edited
-STEPS = (1, 3, 6)  # numbers of sentences that are replaced by another report's
+REPORTS = 100  # largest number of reports that are edited
+STEPS = (1, 3, 6)  # numbers of first sentences that controls replace with those of another report
 # Returns the edited text, given a text's sentences and a sentence of another report; None if the text has
 # nothing to edit.
 Edit = Callable[[list[str], str], str | None]
-# A word and its synonym; both are in at least 1 % of the reports of Open-i's odd half.
+# A word and its synonym; both are in at least 1% of the reports of Open-i's odd half.
 SYNONYMS = {
     "unremarkable": "normal",
     "seen": "identified",
@@ -32,7 +32,7 @@ SYNONYMS = {
     "vasculature": "vascularity",
     "vascularity": "vasculature",
 }
-# A word of degree, and one of another degree.
+# A mapping from a word of degree to a word of another degree.
 _DEGREES = {
     "mild": "severe",
     "mildly": "severely",
@@ -53,9 +53,9 @@ _DENIAL = re.compile(
 def _exchange(text: str, replacements: Mapping[str, str], count: int = 0) -> str | None:
     """Return ``text`` with words exchanged according to ``replacements``, keeping initial capitals.
 
-    ``replacements`` has the new word for each old one, in lower case. All of these words are exchanged if
-    ``count`` is 0, otherwise the first ``count`` of them. Returns None if the text has none of them, or fewer
-    than ``count``.
+    ``replacements`` maps each word to its substitute, both in lower case. If ``count`` is 0, all of these
+    words are exchanged, otherwise the first ``count``. Returns None if the text has none of these words, or
+    fewer than ``count``.
     """
 
     def replacement(match: re.Match[str]) -> str:
@@ -63,29 +63,29 @@ def _exchange(text: str, replacements: Mapping[str, str], count: int = 0) -> str
         return new.capitalize() if match.group()[0].isupper() else new
 
     pattern = rf"\b({'|'.join(sorted(replacements, key=len, reverse=True))})\b"
-    changed, times = re.subn(pattern, replacement, text, count=count, flags=re.IGNORECASE)
-    return changed if times >= max(count, 1) else None
+    changed, exchanges = re.subn(pattern, replacement, text, count=count, flags=re.IGNORECASE)
+    return changed if exchanges >= max(count, 1) else None
 
 
-def _join_sentences(parts: Sequence[str]) -> str:
+def _join_sentences(sentences: Sequence[str]) -> str:
     """Return the sentences as one text, each with exactly one full stop at its end."""
-    return " ".join(f"{part.strip().rstrip('.')}." for part in parts)
+    return " ".join(f"{sentence.strip().rstrip('.')}." for sentence in sentences)
 
 
 def _make_denial_edit(change: Callable[[str], str | None]) -> Edit:
     """Return an edit that applies ``change`` to one sentence that begins with a denial (``No pleural ...``).
 
-    It is the first denial with a word of :data:`SYNONYMS`, or else the first denial. The edit returns None if
-    there is no denial or ``change`` returns None.
+    The sentence is the first denial with a word of :data:`SYNONYMS`, or else the first denial. The edit
+    returns None if there is no denial or ``change`` returns None.
     """
 
-    def edit(parts: list[str], _: str) -> str | None:
-        denials = [at for at, part in enumerate(parts) if _DENIAL.match(part)]
+    def edit(sentences: list[str], _: str) -> str | None:
+        denials = [index for index, sentence in enumerate(sentences) if _DENIAL.match(sentence)]
         if not denials:
             return None
-        at = max(denials, key=lambda at: _exchange(parts[at], SYNONYMS) is not None)
-        changed = change(parts[at])
-        return changed and _join_sentences([*parts[:at], changed, *parts[at + 1 :]])
+        index = max(denials, key=lambda index: _exchange(sentences[index], SYNONYMS) is not None)
+        changed = change(sentences[index])
+        return changed and _join_sentences([*sentences[:index], changed, *sentences[index + 1 :]])
 
     return edit
 
@@ -135,12 +135,12 @@ LAYOUTS: dict[str, Edit] = {
 
 
 def split_reports(reports: Sequence[Report]) -> list[list[str]]:
-    """Return the first 100 distinct findings sections of six or more sentences, each as a list of these."""
+    """Return the first 100 distinct findings sections of six or more sentences, as lists of sentences."""
     distinct: dict[str, list[str]] = {}
     for report in reports:
-        parts = [sentence.text for sentence in statements(reveal(report.findings))]
-        if len(parts) >= max(STEPS):
-            distinct.setdefault(_join_sentences(parts), parts)
+        sentences = [statement.text for statement in statements(reveal(report.findings))]
+        if len(sentences) >= max(STEPS):
+            distinct.setdefault(_join_sentences(sentences), sentences)
     return list(distinct.values())[:REPORTS]
 
 
@@ -150,14 +150,14 @@ def edit_reports(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS
     Parameters
     ----------
     reports : reports as lists of at least six sentences; two reports or more.
-    edits : edits by name; one that returns None for a report gives no row.
+    edits : a mapping from name to edit; an edit that returns None for a report gives no row.
 
     Returns
     -------
     DataFrame
         ``report``, the report's number from 0; ``edit``, the name of the edit or control; ``reference``, the
         report; ``candidate``, the edited text. Controls are ``same``, ``another report``, and ``1``, ``3``
-        and ``6``, the number of first sentences that are replaced by those of another report.
+        and ``6``, which replace this number of first sentences with those of another report.
 
     Raises
     ------
@@ -165,19 +165,19 @@ def edit_reports(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS
         If there is only one report.
     """
     if len(reports) == 1:
-        raise ValueError("one report has no other to take sentences from; give two reports or more")
+        raise ValueError("one report has no other to take sentences from; pass two reports or more")
     rows = []
-    for number, parts in enumerate(reports):
+    for number, sentences in enumerate(reports):
         donor = reports[(number + len(reports) // 2) % len(reports)]  # another report, for its sentences
         candidates: dict[str, str | None] = {
-            "same": _join_sentences(parts),
+            "same": _join_sentences(sentences),
             "another report": _join_sentences(donor),
         }
-        candidates |= {name: edit(parts, donor[0]) for name, edit in edits.items()}
+        candidates |= {name: edit(sentences, donor[0]) for name, edit in edits.items()}
         for count in STEPS:
-            candidates[str(count)] = _join_sentences([*donor[:count], *parts[count:]])
+            candidates[str(count)] = _join_sentences([*donor[:count], *sentences[count:]])
         rows += [
-            (number, name, _join_sentences(parts), text)
+            (number, name, _join_sentences(sentences), text)
             for name, text in candidates.items()
             if text is not None
         ]
@@ -185,9 +185,9 @@ def edit_reports(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS
 
 
 def make_text_pairs(reports: Sequence[Report]) -> list[TextPair]:
-    """Return all edits and controls of the reports' :func:`split_reports` as pairs of texts.
+    """Return each report that :func:`split_reports` selects, paired with each of its edits and controls.
 
-    ``case`` is the report's number, ``group`` the name of the edit, and the id joins both by a slash.
+    ``case`` is the report's number, ``group`` the name of the edit, and the id ``<case>/<group>``.
     """
     rows = edit_reports(split_reports(reports), EDITS | WORDINGS).itertuples()
     return [
@@ -196,8 +196,8 @@ def make_text_pairs(reports: Sequence[Report]) -> list[TextPair]:
     ]
 
 
-def recorded_pairs(recording: Recording) -> Iterator[TextPair]:
-    """Yield the pairs of :func:`make_text_pairs` from their stored set, with placeholders as texts."""
+def restore_pairs(recording: Recording) -> Iterator[TextPair]:
+    """Yield the pairs of :func:`make_text_pairs` from the stored set, with placeholders as texts."""
     for row in recording.table.itertuples():
         reference, candidate = make_pair_placeholders(recording.name, row)
         yield TextPair(f"{row.case}/{row.edit}", str(row.case), reference, candidate, group=row.edit)

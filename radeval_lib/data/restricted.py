@@ -1,10 +1,10 @@
-"""Restricted text, which code may compute on but not show; withholding the outputs of runs that read it.
+"""Restricted text, which code may compute on but not show, and its removal from the outputs of runs.
 
 An exception of Python or of a library may repeat a value (``could not convert string to float: '<a
 report>'``), and a cell may print text before the guard searches the build. So if a run that can read
-restricted text fails, its outputs are neither kept nor shown. The exceptions are errors of
-:mod:`radeval_lib.errors` and :mod:`radeval_lib.data.errors`, which contain no text of data. A metric's or
-judge's reason for not scoring a text is withheld too.
+restricted text fails, its outputs are neither kept nor shown, unless the error is from
+:mod:`radeval_lib.errors` or :mod:`radeval_lib.data.errors`, whose messages contain no text from data. A
+metric's or judge's reason for not scoring a text is withheld, too.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ def reveal(text: Text) -> str:
 def mark_restricted(text: str, source: str, *, restricted: bool = True) -> Text:
     """Return ``text`` as a :class:`RestrictedText` of the data set ``source``.
 
-    If ``restricted`` is False, the string itself is returned; so a loader of a set with both kinds of files
-    needs one call.
+    If ``restricted`` is False, the string itself is returned, so that a loader of a set with both kinds of
+    files needs only this call.
     """
     return RestrictedText(text, source) if restricted else text
 
 
 def is_safe_error(name: str) -> bool:
-    """Return whether ``name`` is the name of an error class whose messages contain no text of data.
+    """Return whether ``name`` names an error class whose messages contain no text from data.
 
     These are the classes of :mod:`radeval_lib.errors` and :mod:`radeval_lib.data.errors`.
     """
@@ -85,7 +85,7 @@ def is_safe_error(name: str) -> bool:
 
 
 def withhold_outputs(notebook: Any) -> None:
-    """Replace the outputs of every code cell of an nbformat notebook by :data:`WITHHELD`, in place."""
+    """Replace the outputs of every code cell of an nbformat notebook, in place, with :data:`WITHHELD`."""
     import nbformat  # Imported here, because only the code that runs notebooks needs it.
 
     for cell in notebook.cells:

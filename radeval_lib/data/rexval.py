@@ -1,6 +1,6 @@
 """ReXVal (Yu et al. 2023): errors that six radiologists counted in candidate reports for 50 studies.
 
-It comes as two data sets. ``rexval`` has PhysioNet's two files for credentialed users: the reports
+There are two data sets. ``rexval`` has PhysioNet's two files for credentialed users: the reports
 (:func:`load_reports`) and the counts (:func:`load_counts`). ``rexval_counts`` is the table of counts that
 GREEN's repository publishes (:func:`load_public_counts`).
 
@@ -48,10 +48,10 @@ def load_public_counts(path: Path) -> list[ErrorCount]:
             row["error_category"],
             rater,
             significant,
-            float(row[f"{number}{ending}"]),
+            float(row[f"{number}{suffix}"]),
         )
         for row in rows
-        for significant, ending in ((True, ""), (False, ".1"))
+        for significant, suffix in ((True, ""), (False, ".1"))
         for number, rater in enumerate(RATERS)
     ]
 
@@ -79,14 +79,14 @@ def make_counts_array(records: Iterable[ErrorCount], kind: Kind = "significant")
     pairs = len(frame[["study", "origin"]].drop_duplicates())
     if len(sums) != pairs * len(LETTERS) * len(RATERS):
         problem = f"{len(sums)} {kind} counts; {pairs} pairs, 6 categories and 6 raters need {36 * pairs}"
-        raise FormatError(problem, NAME, "Replace the file of counts: it lacks rows.")
+        raise FormatError(problem, NAME, "Replace the file of counts, which lacks rows.")
     return sums.to_numpy(dtype=np.float64).reshape(-1, len(LETTERS), len(RATERS))
 
 
 def load_reports(path: Path) -> list[TextPair]:
     """Return the candidates in ``50_samples_gt_and_candidates.csv``, four per row.
 
-    ``case`` is the row's number, from 0, by which the counts refer to it; ``group`` is the metric that
+    ``case`` is the row's number, from 0, which the counts use as the study; ``group`` is the metric that
     retrieved the candidate.
 
     Raises
@@ -98,7 +98,7 @@ def load_reports(path: Path) -> list[TextPair]:
     def parse_candidates(row: reading.Entry) -> list[TextPair]:
         cells = [row.take(name, reading.Filled) and row[name] for name in ("gt_report", *ORIGINS)]
         reference, *texts = (mark_restricted(text, NAME) for text in cells)
-        case = str(row.at - 1)
+        case = str(row.number - 1)
         pairs = zip(ORIGINS, texts, strict=True)
         return [TextPair(f"{case}/{name}", case, reference, text, group=name) for name, text in pairs]
 
@@ -126,7 +126,7 @@ def load_counts(path: Path) -> list[ErrorCount]:
     """
     return reading.parse_records(
         reading.read_csv(path, COUNT_COLUMNS),
-        lambda row: ErrorCount(*(row.take(title, Any) for title in COUNT_COLUMNS)),
+        lambda row: ErrorCount(*(row.take(column, Any) for column in COUNT_COLUMNS)),
         attrgetter("study", "origin", "category", "rater", "significant"),
         "study, candidate, category, rater and significance",
     )

@@ -1,14 +1,14 @@
-"""Load the records of a data role from the source that the profile names.
+"""Load the records of a role from the source that the profile names.
 
 A notebook asks for a role, such as ``rated_pairs``; the profile names its source:
 
 - ``synthetic``: the generator;
 - ``NAME``: the files of a data set under the data root; ``NAME/SCALE`` for one of several scales of ratings;
-- ``recorded/NAME``: numbers in the repository that were stored from a data set (placeholders for its texts);
-- several data sets joined by ``+``;
+- ``recorded/NAME``: stored numbers of a data set, with placeholders for its texts;
+- several data sets, separated by ``+``;
 - ``absent``: nothing.
 
-Roles and readers are found by name in :mod:`radeval_lib.registry`.
+:mod:`radeval_lib.registry` lists roles and readers by name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from radeval_lib.errors import did_you_mean, list_names
 from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
 from radeval_lib.text_format import joined
 
-# The halves of Open-i. If a source names one in place of a scale, its role gets edits of the half's reports.
+# The halves of Open-i. If a source names a half in place of a scale, the role receives edits of its reports.
 HALVES = ("odd", "even")
 
 
@@ -40,16 +40,16 @@ def load(
     root: Path | None,
     note: Callable[[Path], None] = lambda path: None,
 ) -> list[Any]:
-    """Return the records of a role from a source; all are of the role's type.
+    """Return the records of a role from a source, all of the role's type.
 
     Parameters
     ----------
     role : key of :data:`radeval_lib.registry.ROLES`.
-    source : a source as described above. Of several joined by ``+``, those whose files are absent are
-        skipped.
-    size, seed : number of records, and seed, for the generator; ignored for other sources.
+    source : a source as the module's docstring describes it. Of several parts separated by ``+``, those
+        whose files are absent are skipped.
+    size, seed : number of records and seed for the generator; ignored for other sources.
     root : data root, or None if there is none.
-    note : called with the path of each file before it is read, to record provenance.
+    note : function called with the path of each file before it is read, to record provenance.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def load(
     if source == SYNTHETIC:
         if not registry.ROLES[role].generator:
             remedy = "In the profile, name a data set, `recorded/<stored set>`, or `absent`."
-            raise RoleError("the generator makes no records of this role", where, remedy)
+            raise RoleError("the generator makes no records for this role", where, remedy)
         if size < 1:
             raise RoleError(f"the generator cannot make {size} records", where, "Set the size to 1 or more.")
         # Each role has its own seed, so that no model is tested on reports that it was trained on.
@@ -83,8 +83,8 @@ def load(
             for record in load(role, part, size=size, seed=seed, root=root, note=note)
         ]
     if source == ABSENT:
-        remedy = "Name a source in the profile; or, in a notebook, call study.only_with_data before."
-        raise RoleError("the profile declares it absent", where, remedy)
+        remedy = "Name a source in the profile; or, in a notebook, call study.only_with_data first."
+        raise RoleError("the profile declares its source absent", where, remedy)
     dataset = dataset_of(source)
     if is_recorded(source):
         recorded = registry.module("radeval_lib.data.recorded")
@@ -100,15 +100,15 @@ def load(
         )
     if root is None:
         remedy = "Give --data-root FOLDER, or set RADEVAL_DATA_ROOT."
-        raise RoleError(f"the source {source!r} needs a data root", where, remedy)
+        raise RoleError(f"no data root is set, but the source {source!r} needs one", where, remedy)
     return _select_for_role(readers.load(dataset, root, note), role, source, root)
 
 
 def _select_for_role(records: list[Any], role: str, source: str, root: Path | None) -> list[Any]:
     """Return the records that are of the role's type and, if the source names a scale, on this scale.
 
-    A role of text pairs without ratings also takes rated pairs, each id once, and drops the ratings. If its
-    source names a half of :data:`HALVES` in place of a scale, it gets edits of the half's reports.
+    A role of text pairs without ratings also accepts rated pairs, each id once, and drops the ratings. If its
+    source names a half (:data:`HALVES`) in place of a scale, the role receives edits of that half's reports.
 
     Raises
     ------
@@ -117,19 +117,19 @@ def _select_for_role(records: list[Any], role: str, source: str, root: Path | No
     RoleError
         If no record is left although all files exist.
     """
-    kind, scale = registry.find(registry.ROLES[role].record), scale_of(source)
-    if kind is TextPair and scale in HALVES:
+    record_type, scale = registry.find(registry.ROLES[role].record), scale_of(source)
+    if record_type is TextPair and scale in HALVES:
         reports = [record for record in records if isinstance(record, Report)]
-        half_of = registry.find("radeval_lib.data.openi:assign_halves")(reports)
-        in_half = [report for report in reports if half_of[report.id] == scale]
+        half_by_id = registry.find("radeval_lib.data.openi:assign_halves")(reports)
+        in_half = [report for report in reports if half_by_id[report.id] == scale]
         records, scale = registry.find("radeval_lib.data.report_edits:make_text_pairs")(in_half), ""
-    kinds = (RatedPair, FactRating, TextPair) if kind is TextPair else kind
+    accepted_types = (RatedPair, FactRating, TextPair) if record_type is TextPair else record_type
     selected = [
         record
         for record in records
-        if isinstance(record, kinds) and (not scale or getattr(record, "scale", "") == scale)
+        if isinstance(record, accepted_types) and (not scale or getattr(record, "scale", "") == scale)
     ]
-    if kind is TextPair:
+    if record_type is TextPair:
         selected = list({record.id: to_text_pair(record) for record in selected}.values())
     if selected:
         return selected
@@ -137,12 +137,12 @@ def _select_for_role(records: list[Any], role: str, source: str, root: Path | No
     if is_recorded(source) or (root is not None and all((root / file.path).is_file() for file in files)):
         scales = sorted({record.scale for record in records if isinstance(record, RatedPair)})
         remedy = f"Name a scale after a slash: {', '.join(scales)}." if scales else "Name another data set."
-        raise RoleError(f"the source {source!r} has no {kind.__name__} records", f"role {role!r}", remedy)
+        raise RoleError(f"source {source!r} has no {record_type.__name__} records", f"role {role!r}", remedy)
     raise make_absence_error(role, source, root)
 
 
 def keep_loadable(source: str, root: Path | None) -> str:
-    """Return those parts of a source that can be loaded, joined by ``+``; empty if there are none.
+    """Return the parts of a source that can be loaded, separated by ``+``; empty if there are none.
 
     A data set can be loaded if the data root has any of its files; the generator and stored sets always can.
     An unknown name is kept, so that :func:`load` refuses it.
@@ -156,33 +156,33 @@ def keep_loadable(source: str, root: Path | None) -> str:
 
 
 def make_absence_error(role: str, source: str, root: Path | None) -> AbsentDataError:
-    """Return an error that names the missing data sets of a role and how to get the first; raise nothing.
+    """Return an error that names the data sets that a role lacks, and how to get the first of them.
 
     All parts of ``source`` must be data sets.
     """
     sets = [load_manifest(name) for name in datasets_of(source)]
     titles = joined([manifest.title.partition(":")[0] for manifest in sets])
-    problem = "incomplete and gives no records" if keep_loadable(source, root) else "not in the data root"
-    remedy = f"Run `radbook data status {sets[0].name}` to see how to get it"
-    return AbsentDataError(f"{titles}, for the role {role!r}, is {problem}", remedy=remedy)
+    state = "incomplete, without any record" if keep_loadable(source, root) else "not in the data root"
+    remedy = f"Run `radbook data status {sets[0].name}` for the steps to get it"
+    return AbsentDataError(f"no data for the role {role!r}: {titles} ({state})", remedy=remedy)
 
 
-_LEVELS = (ABSENT, SYNTHETIC, "recorded", "open", "credentialed")
+_EVIDENCE_KINDS = (ABSENT, SYNTHETIC, "recorded", "open", "credentialed")
 
 
 def classify(source: str) -> str:
-    """Return the kind of evidence that results from a source are.
+    """Return the kind of evidence that a source provides.
 
     The kinds are, in this order, ``absent``, ``synthetic``, ``recorded`` (stored scores of public data),
-    ``open`` and ``credentialed``. If the source has several parts, the result is the last kind, in this
-    order, of any part. Raises ManifestError if a data set is unknown.
+    ``open`` and ``credentialed``. For a source of several parts, the result is the last kind, in
+    this order, of any part. Raises ManifestError if a data set is unknown.
     """
 
-    def level(part: str) -> str:
+    def classify_part(part: str) -> str:
         if part in (SYNTHETIC, ABSENT):
             return part
         if is_recorded(part):
             return "recorded"
         return "open" if load_manifest(dataset_of(part)).access == "open" else "credentialed"
 
-    return max(map(level, source.split("+")), key=_LEVELS.index)
+    return max(map(classify_part, source.split("+")), key=_EVIDENCE_KINDS.index)

@@ -1,1 +1,1 @@
-"""The five papers' exhibits, printed numbers and words, and the rules of their released code."""
+"""The five papers' exhibits, printed numbers and quotations, and steps of their released code."""

@@ -2,7 +2,7 @@
 
 Each function repeats one step of the released code, so that a page can count the cases in which its result
 differs from the one that the paper describes. The docstrings name the repositories and files; the page "Paper
-versus released code" has the commits.
+versus released code" names the commits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def pair_sentences_as_released(
 
     Each text is given as its sentences. Sentences of fewer than three characters are dropped, and then texts
     without sentences. The remaining texts of both sides are paired in order, so that a dropped text shifts
-    all later pairs; the surplus of the longer side is lost.
+    all later pairs; surplus texts of the longer side are lost.
     """
 
     def drop_short(texts: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -35,7 +35,7 @@ def cut_reason(report: str, rule: Rule) -> str:
     """Return the section INDICATION, with its heading, of a report in which COMPARISON follows it.
 
     ``meant`` ends the section at COMPARISON. ``released`` first removes the text before INDICATION, then cuts
-    at the position that COMPARISON had in the whole report, and so returns too much (RaLEs,
+    at the position of COMPARISON in the whole report, and so returns too much (RaLEs,
     datasets/mimiciii_procedure_selection/create_dataset.py).
     """
     start, end = report.find("INDICATION"), report.find("COMPARISON")
@@ -44,24 +44,24 @@ def cut_reason(report: str, rule: Rule) -> str:
     return report[start:end] if end > start else report[start:]
 
 
-def cut_findings(names: Sequence[str], texts: Sequence[str], rule: Rule) -> str:
+def cut_findings(headings: Sequence[str], texts: Sequence[str], rule: Rule) -> str:
     """Return the text of the section with the heading ``findings``.
 
-    ``names`` has the heading of each of ``texts``; ``findings`` and ``impression`` must be among them. The
-    rule ``meant`` returns the text of the heading. The rule ``released`` removes "impression"
-    from the headings but not its text, so that each later heading gets the text before its own
-    (vilmedic, data/make_datasets/mimiciii/preprocess_mimic_iii.ipynb).
+    ``headings`` has the heading of each of ``texts``; ``findings`` and ``impression`` must be among them.
+    ``meant`` returns the text under the heading. ``released`` removes ``impression`` from the headings but
+    not its text, so that each later heading is paired with the text before its own (vilmedic,
+    data/make_datasets/mimiciii/preprocess_mimic_iii.ipynb).
     """
-    headings = list(names)
+    kept_headings = list(headings)
     if rule == "released":
-        headings.remove("impression")
-    return texts[headings.index("findings")]
+        kept_headings.remove("impression")
+    return texts[kept_headings.index("findings")]
 
 
 def search_cluster_number(silhouette: Mapping[int, float], sentences: int) -> int:
-    """Return the number of clusters that GREEN's function ``binary_search_optimal_kmeans`` chooses.
+    """Return the number of clusters that GREEN's function ``binary_search_optimal_kmeans`` selects.
 
-    ``silhouette`` has the silhouette score for each number of clusters from 2 to ``sentences`` - 1. The
+    ``silhouette`` maps each number of clusters from 2 to ``sentences`` - 1 to its silhouette score. The
     search continues with larger numbers if the score is the best so far, else with smaller ones, and can miss
     the maximum. The result is 1 if no number is tried.
     """
@@ -86,8 +86,8 @@ def label_words(text: str, entities: Sequence[tuple[int, int, str]], rule: Rule)
     """
     words = text.split(" ")
     if rule == "released":
-        label_of_text = {" ".join(words[first : last + 1]): label for first, last, label in entities}
-        return [label_of_text.get(word, "O") for word in words]
+        label_by_text = {" ".join(words[first : last + 1]): label for first, last, label in entities}
+        return [label_by_text.get(word, "O") for word in words]
     labels = ["O"] * len(words)
     for first, last, label in entities:
         labels[first : last + 1] = [label] * (last + 1 - first)

@@ -1,6 +1,6 @@
 """The ledger: all exhibits of the papers, each with the one notebook that rebuilds it.
 
-Its source is ``exhibits`` in each ``data_manifests/papers/<paper>/paper.yml``.
+The source is ``exhibits`` in each ``data_manifests/papers/<paper>/paper.yml``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing_extensions import TypedDict
 from radeval_lib import own_yaml, paths
 from radeval_lib.errors import LedgerError, describe, did_you_mean
 
-# What may be left unchecked of an exhibit: printed numbers, released numbers, numbers that need data, or
-# parts of the implementation.
+# Parts of an exhibit that may be left unchecked: printed numbers, released numbers, numbers that need data,
+# or parts of the implementation.
 Level = Literal["printed", "released", "data", "implementation"]
 
 _STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
@@ -29,8 +29,8 @@ _STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
 class Implementation:
     """The library's implementation of a paper's definition.
 
-    ``functions`` are given as ``package.module:name``; ``test``, as ``tests/….py::name``, compares them with
-    released code or hand-computed values.
+    ``functions`` are written as ``package.module:name``; ``test``, written as ``tests/….py::name``, compares
+    them with released code or hand-computed values.
     """
 
     functions: list[str]
@@ -38,9 +38,9 @@ class Implementation:
 
 
 def find_file(paper: str) -> Path:
-    """Return the path of a paper's ``paper.yml``: its exhibits, tables, quotations and discrepancies.
+    """Return the path of a paper's ``paper.yml``, which lists exhibits, tables, quotations and discrepancies.
 
-    ``paper`` is the name of its folder; the file need not exist.
+    ``paper`` is the name of the paper's folder; the file need not exist.
     """
     return paths.PAPERS / paper / "paper.yml"
 
@@ -48,7 +48,7 @@ def find_file(paper: str) -> Path:
 def find_level(evidence: str) -> Literal["printed", "released", "data"]:
     """Return the key under which the ledger lists what this kind of evidence leaves unchecked.
 
-    It is ``printed`` or ``released`` for these two kinds, and ``data`` for all others.
+    The key is ``printed`` or ``released`` for these two kinds, and ``data`` for all others.
     """
     return "printed" if evidence == "printed" else "released" if evidence == "released" else "data"
 
@@ -61,14 +61,14 @@ class Exhibit:
     ----------
     id : ``<paper>.<name>``.
     label : the exhibit's number or place in the paper, such as ``Table 1`` or ``Sec 5``.
-    title : this study's short description of it.
+    title : this study's short description of the exhibit.
     kind : its content, whatever the paper calls it: a figure with instructions is a ``guideline``.
     legible : whether this study's text copy of the paper shows its content.
-    needs : requirements for rebuilding it. ``published_numbers`` means that printed numbers suffice for
-        checks, ``synthetic_ok`` that the computation can be run on generated text (without the printed values
-        as its result); the others are data sets, models or people.
-    from_print : ``yes``, ``partly`` or ``no``, with a reason: whether the printed numbers determine it.
-    notebook : path of its notebook below ``notebooks/``, without the ending.
+    needs : requirements for rebuilding the exhibit. ``published_numbers`` means that printed numbers suffice
+        for checks, ``synthetic_ok`` that the computation can be run on generated text (without the printed
+        values as its result); the others are data sets, models or people.
+    from_print : whether the printed numbers determine the exhibit: ``yes``, ``partly`` or ``no``, and why.
+    notebook : path of the exhibit's notebook below ``notebooks/``, without suffix.
     remaining : description of the parts left unchecked, by the kind of numbers that their checks would need,
         and of the parts that the ``implementation`` of a definition leaves out.
     unchecked : the same parts as single statements or settings, to be counted; in a transcribed table, the
@@ -96,11 +96,11 @@ class Exhibit:
 
     @property
     def paper(self) -> str:
-        """The name of its paper's folder, which begins its id."""
+        """The name of the paper's folder: the part of the exhibit's id before the first dot."""
         return self.id.partition(".")[0]
 
     def remaining_on(self, evidence: str) -> str:
-        """Return a description of the parts that this kind of evidence leaves unchecked; empty if none."""
+        """Return the description of the parts that this kind of evidence leaves unchecked; empty if none."""
         return self.remaining.get(find_level(evidence), "")
 
     def unchecked_on(self, evidence: str) -> int:
@@ -109,14 +109,14 @@ class Exhibit:
 
     @property
     def would_need(self) -> str:
-        """The requirements for rebuilding it that this repository lacks, joined by commas."""
+        """The comma-separated requirements for rebuilding the exhibit that this repository lacks."""
         met = ("published_numbers", "synthetic_ok")
         lacking = [need.replace("_", " ") for need in self.needs if need not in met]
         return ", ".join(lacking) or "the authors' own results"
 
     @property
     def heading(self) -> str:
-        """The exhibit's name in sentences: its number or, without one, its place and title."""
+        """The exhibit's name for use in sentences: its number or, if it has none, its place and title."""
         if self.label.startswith(("Table ", "Figure ", "Equation ")):
             return self.label
         return f"{self.label.removeprefix('unnumbered, ').removeprefix('unnumbered list, ')}: {self.title}"
@@ -144,7 +144,7 @@ class Table(TypedDict):
 
 
 class Quote(TypedDict):
-    """A quotation from a paper, its place, and the printed numbers in it by name."""
+    """A quotation from a paper, its place, and ``values``, a mapping from name to printed number in it."""
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
     where: str
@@ -153,7 +153,7 @@ class Quote(TypedDict):
 
 
 class Paper(TypedDict):
-    """The content of a ``paper.yml``; ``prose`` (quotations) and ``tables`` are by exhibit id."""
+    """The content of a ``paper.yml``; the keys of ``prose`` (quotations) and ``tables`` are exhibit ids."""
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
     paper: str
@@ -183,7 +183,7 @@ def load_paper(paper: str) -> Paper:
     """
     where = paths.display_path(find_file(paper))
     if not find_file(paper).is_file():
-        raise LedgerError(f"unknown paper {paper!r}", where, "Name its folder in papers/.")
+        raise LedgerError(f"unknown paper {paper!r}", where, "Name a folder in data_manifests/papers/.")
     try:
         content = TypeAdapter(Paper).validate_python(own_yaml.read(find_file(paper)))
     except ValidationError as error:
@@ -191,23 +191,23 @@ def load_paper(paper: str) -> Paper:
         raise LedgerError(problem, where, "Correct this key, or remove it.") from None
     if f"{{{content['citation']}," not in paths.REFERENCES.read_text(encoding="utf-8"):
         remedy = f"Name an entry of {paths.display_path(paths.REFERENCES)}, or add one."
-        raise LedgerError(f"unknown source {content['citation']!r}", f"{where}, citation", remedy)
+        raise LedgerError(f"unknown citation key {content['citation']!r}", f"{where}, citation", remedy)
     return content
 
 
 _DESCRIPTIONS = (load_paper(path.parent.name) for path in paths.PAPERS.glob("*/paper.yml"))
-# The name of each paper for pages, by its folder, in the order in which pages list the papers.
+# A mapping from each paper's folder to the name that pages show, in the order of the pages.
 PAPERS = {content["paper"]: content["name"] for content in sorted(_DESCRIPTIONS, key=itemgetter("order"))}
 
 
 @cache
 def ledger() -> dict[str, Exhibit]:
-    """Return all exhibits by id: paper by paper, in the order of the ``paper.yml``; cached."""
+    """Return a mapping from id to exhibit, paper by paper and in the order of each ``paper.yml``; cached."""
     return {entry.id: entry for paper in PAPERS for entry in load_paper(paper)["exhibits"]}
 
 
 def exhibit(exhibit_id: str) -> Exhibit:
-    """Return the exhibit with the id ``exhibit_id``.
+    """Return the exhibit that has the id ``exhibit_id``.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def exhibit(exhibit_id: str) -> Exhibit:
         If the ledger has no such exhibit.
     """
     if exhibit_id not in ledger():
-        remedy = f"{did_you_mean(exhibit_id, ledger())}Run `radbook exhibits` to list all."
+        remedy = f"{did_you_mean(exhibit_id, ledger())}Run `radbook exhibits` to list all exhibits."
         raise LedgerError(f"unknown exhibit {exhibit_id!r}", remedy=remedy)
     return ledger()[exhibit_id]
 

@@ -1,9 +1,8 @@
 """Read the papers' printed numbers and quotations, and the numbers that released code prints.
 
-They are in ``data_manifests/papers/<paper>/``, transcribed to the printed digits. A printed number represents
-all values that round to it, so each comes with half a unit of its last digit. :func:`rounding_range` computes
-the range that rounding of the inputs allows for a result.
-"""
+What a paper prints is in ``data_manifests/papers/<paper>/``, transcribed digit by digit. A printed number
+represents all values that round to it, so each comes with half a unit of its last digit.
+:func:`rounding_range` computes the range that rounding of the inputs allows for a result."""
 
 from __future__ import annotations
 
@@ -35,15 +34,15 @@ class Printed:
     text : the printed digits, such as ``.238``, ``58,091`` or ``36%``.
     value : the number; for a percentage, in percent. NaN if the paper prints a dash or the text is not
         legible.
-    half_width : half a unit of the last printed digit; 0 for whole numbers without ``%``, which are counts;
-        NaN if ``value`` is NaN.
-    at : for a cell of a table, its values in the key columns and in columns that a page has added.
+    half_width : half a unit of the last printed digit; 0 for integers without ``%``, which are counts; NaN if
+        ``value`` is NaN.
+    keys : for a cell of a table, its values in the key columns and in columns that a page has added.
     """
 
     text: str
     value: float
     half_width: float
-    at: tuple[str, ...] = field(default=(), compare=False)
+    keys: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def low(self) -> float:
@@ -68,7 +67,7 @@ def parse(text: str) -> Printed:
     ------
     PrintedError
         If ``text`` is neither a number (with ``%`` or commas between thousands if printed) nor one of the
-        marks ``-`` and ``not legible``.
+        markers ``-`` and ``not legible``.
     """
     stripped = text.strip()
     if stripped in (NOT_LEGIBLE, NOT_PRINTED):
@@ -77,13 +76,13 @@ def parse(text: str) -> Printed:
     if not _NUMBER.fullmatch(digits) or not any(map(str.isdigit, digits)):
         raise PrintedError(f"{text!r} is not a printed number", remedy="Write digits, '-' or 'not legible'.")
     decimals = len(digits.partition(".")[2])
-    # A whole number is a count and exact; a percentage or a number with decimals is rounded.
+    # An integer is an exact count; a percentage or a number with decimals is rounded.
     is_rounded = decimals > 0 or stripped.endswith("%")
     return Printed(stripped, float(digits.replace(",", "")), 0.5 * 10**-decimals if is_rounded else 0.0)
 
 
 def _find_table_entry(exhibit_id: str) -> Table:
-    """Return the entry under ``tables`` in ``paper.yml`` for an exhibit; a PrintedError if there is none."""
+    """Return an exhibit's entry under ``tables`` in ``paper.yml``; raise a PrintedError if there is none."""
     paper = exhibit(exhibit_id).paper
     tables = load_paper(paper)["tables"]
     if exhibit_id not in tables:
@@ -139,19 +138,19 @@ def printed(exhibit_id: str) -> pd.DataFrame:
     path = find_table(exhibit_id)
     frame = _read_csv(exhibit(exhibit_id).paper, path, [*_find_table_entry(exhibit_id)["keys"], "printed"])
     cells = []
-    for row, text in enumerate(frame["printed"], start=2):
+    for line, text in enumerate(frame["printed"], start=2):
         try:
             cells.append(parse(text))
         except PrintedError as error:
-            raise PrintedError(error.what, f"{display_path(path)}, line {row}", error.remedy) from None
+            raise PrintedError(error.what, f"{display_path(path)}, line {line}", error.remedy) from None
     numbers = [(cell.value, cell.half_width) for cell in cells]
     return frame.join(pd.DataFrame(numbers, columns=["value", "half_width"], dtype=np.float64))
 
 
 def cell(frame: pd.DataFrame, **keys: str) -> Printed:
-    """Return the one cell of a printed table that has these values in its key columns.
+    """Return the only cell of a printed table that has the given values in its key columns.
 
-    ``frame`` is a table of :func:`printed` or a selection of its rows; ``keys`` are given as column=value.
+    ``frame`` is a table from :func:`printed` or a selection of its rows; ``keys`` maps key columns to values.
 
     Raises
     ------
@@ -165,21 +164,19 @@ def cell(frame: pd.DataFrame, **keys: str) -> Printed:
             raise PrintedError(f"the table has no column {column!r}", remedy=remedy)
         selected = selected[selected[column] == value]
     if len(selected) != 1:
-        problem = f"{len(selected)} printed cells, not one, have {keys}"
-        raise PrintedError(
-            problem, remedy="Give values that select one cell, if need be of every key column."
-        )
+        problem = f"{len(selected)} printed cells have {keys}"
+        raise PrintedError(problem, remedy="Pass column=value pairs that select exactly one cell.")
     return cell_in(selected.iloc[0])
 
 
 def cell_in(row: pd.Series) -> Printed:
-    """Return the printed number in one row of a table of :func:`printed`."""
+    """Return the printed number in one row of a table from :func:`printed`."""
     keys = row.drop([name for name in ("printed", "value", "half_width") if name in row])
     return Printed(row["printed"], float(row["value"]), float(row["half_width"]), tuple(map(str, keys)))
 
 
 def cells_in(frame: pd.DataFrame) -> list[Printed]:
-    """Return the printed number in each row of a table of :func:`printed`, in order."""
+    """Return the printed number in each row of a table from :func:`printed`, in order."""
     return [cell_in(row) for _, row in frame.iterrows()]
 
 
@@ -191,29 +188,29 @@ def has_table(exhibit_id: str) -> bool:
 def find_column_keys(exhibit_id: str) -> list[str]:
     """Return the key columns whose values are the column headings of the printed table.
 
-    They are ``columns`` in ``paper.yml``, by default the last key column; empty if each printed row has only
-    one number.
+    The list is ``columns`` in ``paper.yml``, by default the last key column; it is empty if each printed row
+    has only one number.
     """
     entry = _find_table_entry(exhibit_id)
     return entry.get("columns", list(entry["keys"])[-1:])
 
 
 def find_unit(exhibit_id: str) -> str:
-    """Return the unit of a printed table's numbers in words, such as ``share of facts, 0 to 1``."""
+    """Return the unit of the numbers in a printed table in words, such as ``share of facts, 0 to 1``."""
     return _find_table_entry(exhibit_id)["unit"]
 
 
 def find_origin(exhibit_id: str) -> str:
-    """Return the origin of an exhibit's numbers, for a caption.
+    """Return the phrase that states the origin of an exhibit's numbers in a caption.
 
-    It is ``as printed``, or ``by the paper's repository`` for a figure without printed numbers.
+    The phrase is ``as printed``, or ``by the paper's repository`` for a figure without printed numbers.
     """
     from_repository = has_table(exhibit_id) and "source" in _find_table_entry(exhibit_id)
     return "by the paper's repository" if from_repository else "as printed"
 
 
 def list_legible_cells(exhibit_id: str) -> list[tuple[str, ...]]:
-    """Return the key columns' values of each legible cell of a printed table; empty if not transcribed."""
+    """Return the key of each legible cell of a printed table; empty if the table is not transcribed."""
     if not has_table(exhibit_id):
         return []
     frame = printed(exhibit_id)
@@ -221,8 +218,8 @@ def list_legible_cells(exhibit_id: str) -> list[tuple[str, ...]]:
     return list(legible.itertuples(index=False, name=None))
 
 
-def cells_by(frame: pd.DataFrame, column: str) -> dict[str, Printed]:
-    """Return the cells of a printed table by their values in one key column, in the table's order.
+def index_cells(frame: pd.DataFrame, column: str) -> dict[str, Printed]:
+    """Return a mapping from each value in a key column to the printed cell, in the table's order.
 
     Raises
     ------
@@ -238,13 +235,14 @@ def cells_by(frame: pd.DataFrame, column: str) -> dict[str, Printed]:
 def wide(
     frame: pd.DataFrame, rows: str | list[str], columns: str | list[str], values: str = "value"
 ) -> pd.DataFrame:
-    """Return a table of :func:`printed` in the paper's layout, with rows and columns in the paper's order.
+    """Return a table from :func:`printed` in the paper's layout, with rows and columns in the paper's order.
 
     If rows and columns have the same headings, as in a table of raters by raters, the columns follow the
     order of the rows.
 
     Parameters
     ----------
+    frame : the table, or a selection of its rows.
     rows, columns : key columns whose values become the headings of rows and columns.
     values : column with the content of the cells; cells that the printed table lacks are NaN.
 
@@ -269,7 +267,7 @@ def _load_quotations(exhibit_id: str) -> list[Quote]:
     Raises
     ------
     PrintedError
-        If there are none.
+        If the exhibit has no quotations.
     """
     paper = exhibit(exhibit_id).paper
     provenance.note_printed(paper, find_file(paper))
@@ -280,7 +278,7 @@ def _load_quotations(exhibit_id: str) -> list[Quote]:
 
 
 def quoted(exhibit_id: str) -> dict[str, Printed]:
-    """Return the numbers in a paper's prose on an exhibit, by their names in ``paper.yml``.
+    """Return the numbers in quotations on an exhibit, keyed by their names in ``paper.yml``.
 
     Raises
     ------
@@ -297,13 +295,13 @@ def quotations(exhibit_id: str) -> list[tuple[str, str]]:
     Raises
     ------
     PrintedError
-        If there are none.
+        If the exhibit has no quotations.
     """
     return [(quote["where"], " ".join(quote["quote"].split())) for quote in _load_quotations(exhibit_id)]
 
 
 def texts(name: str) -> pd.DataFrame:
-    """Return texts that a paper prints and the study uses as data, one per row.
+    """Return the texts that a paper prints and the study uses as data, one per row.
 
     Parameters
     ----------
@@ -329,7 +327,8 @@ def texts(name: str) -> pd.DataFrame:
 def released(name: str) -> pd.DataFrame:
     """Return a table of numbers that a paper's released code prints, such as ``mimic_rrs_counts``.
 
-    It is ``<name>.csv`` in ``data_manifests/released/``, where the README names the columns and the source.
+    The table is ``<name>.csv`` in ``data_manifests/released/``, where the README names the columns and the
+    source.
 
     Raises
     ------
@@ -338,7 +337,9 @@ def released(name: str) -> pd.DataFrame:
     """
     path = MANIFESTS / "released" / f"{name}.csv"
     if not path.is_file():
-        raise PrintedError(f"no released numbers {name!r}", display_path(path.parent), "Name a CSV in it.")
+        raise PrintedError(
+            f"no released numbers {name!r}", display_path(path.parent), "Name a CSV file in it."
+        )
     provenance.note_printed(provenance.RELEASED, path)
     return pd.read_csv(path, encoding="utf-8")
 
@@ -351,30 +352,30 @@ def rounding_range(
     Parameters
     ----------
     function : maps a float64 array of shape (n,) to a number.
-    inputs : the n printed numbers, one or more: a frame with the columns ``value`` and ``half_width``, or a
-        list.
+    inputs : the n printed numbers, at least one: a DataFrame with the columns ``value`` and ``half_width``,
+        or a list.
 
     Returns
     -------
     Estimate
-        The value, and the lower and upper end of the range.
+        The value, and the lower and upper bounds of the range.
 
     Raises
     ------
     ValueError
-        If an input is not legible, or the function is NaN at the inputs or at an end of the range.
+        If an input is not legible, or the function is NaN at the inputs or at a bound of the range.
 
     Notes
     -----
-    For the upper end, each input moves to that end of its rounding interval towards which the function rises
-    at the printed values; for the lower end, to the other. This is exact if the function is monotone in each
-    input within the intervals, as sums, means, differences and F1 are. Otherwise it is a first-order
+    For the upper bound, each input moves to the end of its rounding interval towards which the function rises
+    at the printed values; for the lower bound, to the other end. This is exact if the function is monotone in
+    each input within the intervals, as sums, means, differences and F1 are. Otherwise it is a first-order
     approximation: at a = b, where the slope of |a - b| changes its sign, part of the range is missed.
     """
     cells = pd.DataFrame(inputs)
     values, half_widths = (cells[column].to_numpy(dtype=np.float64) for column in ("value", "half_width"))
     centre = float(function(values))
-    shift = np.zeros_like(values)  # of each input, to the upper end of the range
+    shift = np.zeros_like(values)  # of each input, towards the upper bound
     for position in np.flatnonzero(half_widths):
         nudged = values.copy()
         nudged[position] += half_widths[position] * 1e-3

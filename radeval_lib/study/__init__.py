@@ -7,7 +7,7 @@ from radeval_lib.registry import import_on_use
 
 _HOMES = {
     "radeval_lib.papers.exhibits": "PAPERS exhibit ledger",
-    "radeval_lib.papers.printed_numbers": "Printed cells_by cells_in cell parse printed quotations quoted"
+    "radeval_lib.papers.printed_numbers": "Printed index_cells cells_in cell parse printed quotations quoted"
     " released rounding_range texts wide",
     "radeval_lib.stats.base": "Estimate f1",
     "radeval_lib.study.checks": "Check Key above below by_reading check_bounds check_groups check_one_sided"

@@ -113,7 +113,7 @@ class Check:
 def _cell_keys(cells: Iterable[Printed]) -> tuple[tuple[str, ...], ...]:
     """Return, for each printed cell of a table, its values in the table's key columns; numbers from the
     prose, which have none, are left out."""
-    return tuple(cell.at for cell in cells if cell.at)
+    return tuple(cell.keys for cell in cells if cell.keys)
 
 
 def check_value(

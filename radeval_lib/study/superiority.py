@@ -134,7 +134,7 @@ def check_superiority(
         f"{weakest} {_format_number(pair[0], decimals)}, {strongest} {_format_number(pair[1], decimals)}",
         _BY_SIGN[sign],
         aspect="order",
-        cells=tuple(value.at for value in compared.values() if isinstance(value, Printed) and value.at),
+        cells=tuple(value.keys for value in compared.values() if isinstance(value, Printed) and value.keys),
     )
     if leads is None:
         return [order]

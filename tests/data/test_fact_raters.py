@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from radeval_lib.data.fact_raters import Description, count_facts, draw_descriptions
 
-TEXT = Description(report=0, reference=6, copied=4, own=3, wrong=(False,) * 4 + (True, False, True))
+TEXT = Description(report=0, reference=6, copied=4, added=3, wrong=(False,) * 4 + (True, False, True))
 
 
 def _four(counts: object) -> tuple[int, ...]:

@@ -78,7 +78,7 @@ def test_a_changed_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     recorded.load.cache_clear()
     try:
         assert len(recorded.load("mts_dialog").table) == 400
-        with pytest.raises(DataError, match=r"SHA-256 is not the one in radpref\.yml"):
+        with pytest.raises(DataError, match=r"SHA-256 differs from that in radpref\.yml"):
             recorded.load("radpref")
         (tmp_path / "radpref_ratings.csv").unlink()
         with pytest.raises(DataError, match="the table is missing"):

@@ -61,10 +61,10 @@ def test_no_visible_deficit_is_no_equality(lead: Lead, outcome: str) -> None:
 
 def test_an_order_names_the_cells_that_it_compares_alone() -> None:
     cells = study.printed("ratescore.table6").query("measure == 'F1'")
-    values = study.cells_by(cells, "model")
+    values = study.index_cells(cells, "model")
     first, rival, *_ = values
     (order,) = check_superiority("o", "higher", values, first=first, others=[rival], leads=None)
-    assert set(order.cells) == {values[first].at, values[rival].at}
+    assert set(order.cells) == {values[first].keys, values[rival].keys}
 
 
 @pytest.mark.parametrize("missing", [parse("not legible"), math.nan])

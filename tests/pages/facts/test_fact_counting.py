@@ -14,7 +14,7 @@ from sklearn.model_selection import train_test_split
 from notebooks.facts import fact_counting
 from notebooks.facts.fact_counting import BuildDocuments
 from radeval_lib.data import recorded
-from radeval_lib.data.mtsamples import recorded_documents
+from radeval_lib.data.mtsamples import restore_documents
 from radeval_lib.data.records import Document
 from radeval_lib.papers.printed_numbers import quoted
 from radeval_lib.study.results import statement_outcome
@@ -74,7 +74,7 @@ def test_copying_is_the_same_from_texts_and_from_what_is_recorded(data_root: Pat
     run = begin_job("facts/fact_counting", profile="embedded", seed=0, data_root=str(data_root))
     of_texts = fact_counting.load(run)
     kept = recorded.load("mtsamples")
-    of_numbers = BuildDocuments(list(recorded_documents(kept)), whole=of_texts.whole, evidence="recorded")
+    of_numbers = BuildDocuments(list(restore_documents(kept)), whole=of_texts.whole, evidence="recorded")
     assert (of_texts.evidence, of_texts.substitutes) == ("open", of_numbers.substitutes)
     ours, theirs = (
         fact_counting.copying_of_descriptions(of_text, 50, np.random.default_rng(0))
