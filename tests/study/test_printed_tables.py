@@ -77,7 +77,7 @@ def test_of_several_checks_of_a_cell_the_worst_stands(table7: Result) -> None:
 
 
 def test_a_cell_is_met_by_its_own_place_alone() -> None:
-    check = check_value("r", replace(parse("0.5"), at=("ECE", "SCE", "added")), 0.5)
+    check = check_value("r", replace(parse("0.5"), keys=("ECE", "SCE", "added")), 0.5)
     assert check.compares(("ECE", "SCE"))
     assert not check.compares(("ECE", "ECE"))
     assert not check.compares(("SCE", "ECE"))
