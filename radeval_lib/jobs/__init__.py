@@ -1,1 +1,1 @@
-"""Job lists of trainings and searches, their settings, and code that several pages share."""
+"""Job lists of training runs and searches, their settings, and code that several pages share."""

@@ -33,13 +33,13 @@ class GreenSettings(BaseModel, extra="forbid", frozen=True):
     Attributes
     ----------
     start : the pretrained model that training starts from; empty for a small model with random weights.
-    small : the sizes of that small model, arguments of
+    small : the sizes of that small model, as arguments of
         :func:`radeval_lib.models.language_model_judge.make_small_lm`.
-    ranks : ranks of the low-rank adapters, one training each; 0 trains all weights.
+    ranks : ranks of the low-rank adapters, one training run each; 0 trains all weights.
     examples : number of judged pairs to train on; 0 for all that are not held out.
-    held : number of judged pairs to test on, and of further ones to choose the epoch on.
-    longest, answer : maximum number of tokens of an example, and of an answer.
-    training : settings of :class:`~radeval_lib.models.training.TrainingSettings` but its seed, device and
+    held : number of judged pairs in the test set, and again in the set that chooses the epoch.
+    longest, answer : maximum number of tokens in an example, and in an answer.
+    training : settings of :class:`~radeval_lib.models.training.TrainingSettings`, except the seed, device and
         measure.
     summarized : number of generated reports on the page about GREEN's summary.
     """
@@ -56,15 +56,15 @@ class GreenSettings(BaseModel, extra="forbid", frozen=True):
 
     @field_validator("training")
     @classmethod
-    def _has_known_keys(cls, training: dict[str, Any]) -> dict[str, Any]:
-        """Raise a ValueError for a key that is not of :class:`TrainingSettings`, or that is set elsewhere."""
+    def _check_training_keys(cls, training: dict[str, Any]) -> dict[str, Any]:
+        """Return ``training``; raises ValueError for a key that is unknown or set elsewhere."""
         valid = {field.name for field in fields(TrainingSettings)} - {"measure", "seed", "device"}
-        if unknown := sorted(training.keys() - valid):
-            raise ValueError(f"has the unknown key {unknown[0]!r}. {did_you_mean(unknown[0], valid)}".strip())
+        if (key := min(training.keys() - valid, default=None)) is not None:
+            raise ValueError(f"has unknown key {key!r}. {did_you_mean(key, valid) or 'Remove it.'}".strip())
         return training
 
     def tuning(self, seed: int, device: str) -> TrainingSettings:
-        """Return the settings of a training that chooses the epoch by the likelihood of held-out analyses."""
+        """Return settings of a training run that chooses the epoch by the likelihood of held-out analyses."""
         return TrainingSettings(**self.training, measure="likelihood", seed=seed, device=device)
 
 
@@ -79,27 +79,27 @@ def draw_seed(run: Run, name: str) -> int:
 
 
 def read_freeze() -> dict[str, Any]:
-    """Return the content of ``freeze.yml``, a dictionary.
+    """Return the content of ``freeze.yml`` as a dictionary.
 
-    Keys are ``date`` (of the freeze), ``digest`` (:func:`digest_behaviour` on that day) and ``scored`` (how
-    often RadPref has been scored).
+    The keys are ``date`` (of the freeze), ``digest`` (what :func:`digest_behaviour` returned on that date)
+    and ``scored`` (how often RadPref has been scored).
     """
     return own_yaml.read(FREEZE)
 
 
 def require_frozen() -> None:
-    """Raise a RadevalError if the judge's behaviour is not the one that ``freeze.yml`` records."""
+    """Raise a RadevalError if the judge's behaviour has changed since ``freeze.yml`` recorded it."""
     if read_freeze()["digest"] != (digest := digest_behaviour()):
         remedy = f"Freeze it before you score RadPref: set `digest` to {digest}, and `date` to today."
-        raise RadevalError("the rule-based judge changed since it was frozen", FREEZE.name, remedy)
+        raise RadevalError("the rule-based judge has changed since its freeze", FREEZE.name, remedy)
 
 
 def count_use() -> int:
-    """Add one to ``scored`` in ``freeze.yml``, the number of times that RadPref was scored, and return it."""
-    times = read_freeze()["scored"] + 1
-    text = re.sub(r"(?m)^scored: \d+$", f"scored: {times}", FREEZE.read_text(encoding="utf-8"))
+    """Add one to the uses of RadPref (``scored`` in ``freeze.yml``), and return the new number."""
+    uses = read_freeze()["scored"] + 1
+    text = re.sub(r"(?m)^scored: \d+$", f"scored: {uses}", FREEZE.read_text(encoding="utf-8"))
     atomic.write_text(FREEZE, text)
-    return times
+    return uses
 
 
 def digest_behaviour() -> str:
@@ -108,8 +108,8 @@ def digest_behaviour() -> str:
     Half of the pairs are of chest radiographs, the others of any modality and anatomy.
     """
     digest = sha256()
-    for anatomy in (CHEST, None):
-        for pair in error_pairs(150, seed=20240917, modality_anatomy=anatomy):
+    for examination in (CHEST, None):
+        for pair in error_pairs(150, seed=20240917, modality_anatomy=examination):
             judgement = judge_pair(pair.reference.findings.text, pair.candidate.findings.text)
             digest.update(f"{judgement.analysis()}\n{judgement.weighted_errors:.9f}\n".encode())
     return digest.hexdigest()

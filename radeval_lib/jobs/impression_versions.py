@@ -31,8 +31,7 @@ ORDER = "another order"
 NORMAL = "no disease but other words"
 ERROR = "one significant error"
 FAIR = (ADVICE, WORDS, STYLE, ORDER, NORMAL)
-"""Kinds of candidates that do not contradict the reference: all but advice mean the same, advice adds to
-it."""
+"""Kinds of candidates that do not contradict the reference: advice adds to it, the others mean the same."""
 
 _ADVICE_OFF = 6  # two bits of a report's ``wording``; the impression gives advice if both are 0
 _REWRITES: dict[str, RewriteKind] = {WORDS: "synonym", STYLE: "style"}
@@ -41,31 +40,32 @@ _COLUMNS = ["report", "phenomenon", "reference", "candidate"]
 
 
 def _reword_impression(report: SyntheticReport, seed: int) -> dict[str, str]:
-    """Return versions of a report's impression that do not contradict it, by kind (one of :data:`FAIR`).
+    """Return a mapping from phenomenon to a version of the impression that does not contradict it.
 
-    A normal impression has only the kind :data:`NORMAL`. A kind is left out if it does not change the text.
+    Phenomena are those of :data:`FAIR`; a normal impression has only :data:`NORMAL`. A version with the same
+    text is left out.
     """
     reference = report.impression.text
     if not any(entity.label in ("OBS-DP", "OBS-U") for entity in report.impression.radgraph):
         # The three low bits of the wording decide on content, so they are kept.
         rng = make_rng(seed, report.report_id, "conclusion")
-        reworded = replace(report, wording=rng.getrandbits(32) << 3 | report.wording & 7)
-        versions = {NORMAL: rerender(reworded, report.plan).impression.text}
+        reworded_report = replace(report, wording=rng.getrandbits(32) << 3 | report.wording & 7)
+        versions = {NORMAL: rerender(reworded_report, report.plan).impression.text}
     else:
-        advising = replace(report, wording=report.wording & ~_ADVICE_OFF)
-        advised = rerender(advising, report.plan).impression.text
-        versions = {ADVICE: advised} if advised.startswith(reference) else {}
+        advice_report = replace(report, wording=report.wording & ~_ADVICE_OFF)
+        advice_text = rerender(advice_report, report.plan).impression.text
+        versions = {ADVICE: advice_text} if advice_text.startswith(reference) else {}
         versions[ORDER] = " ".join(reversed(split_sentences(reference)))
-        for phenomenon, kind in _REWRITES.items():
+        for phenomenon, rewrite_kind in _REWRITES.items():
             with suppress(SyntheticError):  # raised if there is no other wording
-                versions[phenomenon] = rewrite(report, kind, seed).impression.text
+                versions[phenomenon] = rewrite(report, rewrite_kind, seed).impression.text
     return {name: text for name, text in versions.items() if text != reference}
 
 
 def _contradict_impression(report: SyntheticReport, seed: int, categories: str) -> str | None:
-    """Return the impression with one significant error added, of one of GREEN's ``categories`` (letters).
+    """Return the impression with one significant error, or None if no error changes the text.
 
-    None if no error of these categories changes the impression.
+    ``categories`` has the letters of GREEN's categories to choose from.
     """
     rng = make_rng(seed, report.report_id, "error")
     for category in sorted(categories, key=lambda _: rng.random()):
@@ -85,25 +85,24 @@ def candidates(
 
     Parameters
     ----------
-    modality_anatomy : the kind of report, such as ``("X-Ray", "CHEST")``; None for all kinds.
-    categories : letters of GREEN's categories, of which the wrong candidate has an error.
+    modality_anatomy : the reports' modality and anatomy, such as ``("X-Ray", "CHEST")``; None for all.
+    categories : letters of GREEN's categories. The wrong candidate has an error of one of them.
 
     Returns
     -------
     DataFrame
         One row per candidate, with ``report`` (its id), ``phenomenon`` (one of :data:`FAIR` or
-        :data:`ERROR`), ``reference`` and ``candidate``. Every report has one candidate with an error, and at
-        least one without. There are fewer than ``n`` reports if fewer of the first 20 n generated ones allow
-        both.
+        :data:`ERROR`), ``reference`` and ``candidate``. Every report has one candidate with an error and at
+        least one without. There are fewer than ``n`` reports if too few of 20 n generated reports allow both.
     """
     rows: list[tuple[str, str, str, str]] = []
     count = 0
     for generated in generate(20 * n, seed, modality_anatomy=modality_anatomy):
         report = rerender(replace(generated, wording=generated.wording | _ADVICE_OFF), generated.plan)
-        wrong, fair = _contradict_impression(report, seed, categories), _reword_impression(report, seed)
-        if wrong is None or not fair:
+        error_text, texts = _contradict_impression(report, seed, categories), _reword_impression(report, seed)
+        if error_text is None or not texts:
             continue
-        for phenomenon, text in {**fair, ERROR: wrong}.items():
+        for phenomenon, text in {**texts, ERROR: error_text}.items():
             rows.append((report.report_id, phenomenon, report.impression.text, text))
         count += 1
         if count == n:
@@ -114,25 +113,25 @@ def candidates(
 def normal_pairs(records: Sequence[ReportPair], n: int = 300, seed: int = 0) -> pd.DataFrame:
     """Return ``n`` random normal impressions, each paired with another normal one and with an abnormal one.
 
-    An impression is normal if none of the fourteen observations, read by rules, is present. Identical texts
-    are used once.
+    An impression is normal if *No Finding* is the only CheXpert observation that the rules label positive.
+    Identical texts are used once.
 
     Returns
     -------
     DataFrame
         The columns of :func:`candidates`; ``phenomenon`` is :data:`NORMAL` for a normal candidate, otherwise
-        :data:`ERROR`. Empty without two distinct normal impressions and an abnormal one.
+        :data:`ERROR`. Empty unless there are two distinct normal impressions and an abnormal one.
     """
     rng = make_rng(seed, "normal pairs")
     texts = [reveal(record.impression) for record in records]
-    observed = {text: label(text) for text in texts}
-    normal = list(dict.fromkeys(text for text in texts if select_positive(observed[text]) == {NO_FINDING}))
-    abnormal = list(dict.fromkeys(text for text in texts if text not in set(normal)))
+    labels = {text: label(text) for text in texts}
+    normal_texts = [text for text in labels if select_positive(labels[text]) == {NO_FINDING}]
+    abnormal_texts = list(dict.fromkeys(text for text in texts if text not in set(normal_texts)))
     rows = []
-    for number in range(n if len(normal) > 1 and abnormal else 0):
-        reference, other_normal = rng.sample(normal, 2)
+    for number in range(n if len(normal_texts) > 1 and abnormal_texts else 0):
+        reference, other_normal = rng.sample(normal_texts, 2)
         rows.append((str(number), NORMAL, reference, other_normal))
-        rows.append((str(number), ERROR, reference, rng.choice(abnormal)))
+        rows.append((str(number), ERROR, reference, rng.choice(abnormal_texts)))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
@@ -141,19 +140,19 @@ def scores(table: pd.DataFrame, metrics: Mapping[str, Metric]) -> pd.DataFrame:
 
     ``table`` must have the columns ``reference`` and ``candidate``. Scores are in the metric's own direction.
     """
-    references, candidates = table["reference"].tolist(), table["candidate"].tolist()
-    columns = {name: metric.score(references, candidates).values for name, metric in metrics.items()}
+    references, candidate_texts = table["reference"].tolist(), table["candidate"].tolist()
+    columns = {name: metric.score(references, candidate_texts).values for name, metric in metrics.items()}
     return table.assign(**columns)
 
 
 def real_impressions(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
     """Return :func:`normal_pairs` of MEDIQA 2021's Indiana reports with a column of scores for each metric.
 
-    Without the texts, the stored scores are returned; ``reference`` and ``candidate`` are then missing.
+    If the texts are not available, the stored scores are returned, without ``reference`` and ``candidate``.
     """
     if (path := run.find("mediqa2021")) is not None:
         return scores(normal_pairs(mediqa.load(path)), metrics)
     stored = run.recording("mediqa2021").parts["impressions"]
-    kind = stored["normal"].map({1: NORMAL, 0: ERROR})
+    phenomena = stored["normal"].map({1: NORMAL, 0: ERROR})
     columns = {title: stored[metric.name] for title, metric in metrics.items()}
-    return stored[["case"]].assign(phenomenon=kind, **columns).rename(columns={"case": "report"})
+    return stored[["case"]].assign(phenomenon=phenomena, **columns).rename(columns={"case": "report"})

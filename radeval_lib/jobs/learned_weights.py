@@ -25,7 +25,7 @@ EntityPair = tuple[Sequence[NamedEntity], Sequence[NamedEntity]]
 """The entities of a reference and of a candidate."""
 EQUAL, _ENCODER = EQUAL_WEIGHTS.name, "encoder: "
 LEARNED = {"long": "released, for long texts", "short": "released, for short texts"}
-"""Titles of the settings with released weights, by the name of the weights."""
+"""A mapping from the name of released weights to the title of their setting."""
 
 FIRST_TOKEN = "vector of the first token"
 RECORDED = tuple(f"ratescore_{name}" for name in ("long", "short", "equal", "first_token", "rival"))
@@ -34,26 +34,26 @@ RECORDED = tuple(f"ratescore_{name}" for name in ("long", "short", "equal", "fir
 
 def entities(metric: RaTEScore, references: Iterable[str], candidates: Iterable[str]) -> list[EntityPair]:
     """Return (entities of the reference, entities of the candidate) for each pair of texts."""
-    of_references, of_candidates = (metric.entities(list(side)) for side in (references, candidates))
-    return list(zip(of_references, of_candidates, strict=True))
+    reference_side, candidate_side = (metric.entities(list(texts)) for texts in (references, candidates))
+    return list(zip(reference_side, candidate_side, strict=True))
 
 
 def scores_by_setting(run: Run, pairs: Sequence[EntityPair]) -> dict[str, NDArray[np.float64]]:
-    """Return RaTEScore of each pair with several weights and encoders, by the title of the setting.
+    """Return a mapping from the title of a setting to the RaTEScore of each pair, shape (len(pairs),).
 
     The settings are the two released weights, equal weights, and, with the first released weights, vectors of
-    the first token and the encoder of the role ``rival_encoder``. Each array has shape (pairs,).
+    the first token and the encoder of the role ``rival_encoder``.
     """
 
-    def model(role: str, pooling: Pooling) -> encoders.Encoder:
+    def load(role: str, pooling: Pooling) -> encoders.Encoder:
         return encoders.Encoder(run.model(role), pooling=pooling, device=run.profile.device)
 
-    encoder = model("encoder", "mean")
-    scores = {name: score_entity_pairs(pairs, encoder, Scorer(key)) for key, name in LEARNED.items()}
+    encoder = load("encoder", "mean")
+    scores = {title: score_entity_pairs(pairs, encoder, Scorer(key)) for key, title in LEARNED.items()}
     scores[EQUAL] = score_entity_pairs(pairs, encoder, Scorer(EQUAL_WEIGHTS))
-    scores[FIRST_TOKEN] = score_entity_pairs(pairs, model("encoder", "cls"), Scorer("long"))
+    scores[FIRST_TOKEN] = score_entity_pairs(pairs, load("encoder", "cls"), Scorer("long"))
     rival = catalog.format_title(run.profile.models["rival_encoder"])
-    scores[_ENCODER + rival] = score_entity_pairs(pairs, model("rival_encoder", "mean"), Scorer("long"))
+    scores[_ENCODER + rival] = score_entity_pairs(pairs, load("rival_encoder", "mean"), Scorer("long"))
     return scores
 
 
@@ -66,7 +66,7 @@ def compare_settings(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.Data
         Two tables, a row per setting of :func:`scores_by_setting`:
         :meth:`~radeval_lib.stats.correlations.Resampled.intervals`, and
         :meth:`~radeval_lib.stats.correlations.Resampled.compare` of the first setting with each other one. If
-        the texts are placeholders, they are based on stored scores.
+        the texts are placeholders, the tables are based on stored scores.
     """
     table = tabulate_ratings(run.load("rated_paragraphs"))
     placeholder = parse_placeholder(table["candidate"].iloc[0])
@@ -78,7 +78,7 @@ def compare_settings(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.Data
         }
     else:
         scores = scores_by_setting(run, entities(metric, table["reference"], table["candidate"]))
-    draws = resample(
+    resampled = resample(
         scores,
         table["rating"].to_numpy(),
         groups=table["case"].to_numpy(),
@@ -87,7 +87,7 @@ def compare_settings(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.Data
         # The same draws as on the page ratescore/rated_pairs, so that the intervals are the same.
         rng=run.rng("rated_paragraphs kendall"),
     )
-    return draws.intervals().set_index("metric"), draws.compare(LEARNED["long"]).set_index("rival")
+    return resampled.intervals().set_index("metric"), resampled.compare(LEARNED["long"]).set_index("rival")
 
 
 def load_with_model(run: Run, role: str) -> RaTEScore:
@@ -102,7 +102,7 @@ def load_with_model(run: Run, role: str) -> RaTEScore:
 def score_entity_pairs(
     pairs: Sequence[EntityPair], encoder: encoders.Encoder, scorer: Scorer
 ) -> NDArray[np.float64]:
-    """Return RaTEScore of pairs whose entities are known, from 0 to 1; shape (pairs,).
+    """Return the RaTEScore of pairs whose entities are known, from 0 to 1; shape (len(pairs),).
 
     If a side has no entity, the score is :meth:`Scorer.empty_score`.
     """

@@ -41,7 +41,7 @@ def stored_scores(recording: Recording, metrics: Iterable[str] = ()) -> pd.DataF
     """Return the oriented stored scores of a set (higher is better), a row per candidate and a column per
     metric.
 
-    ``metrics`` are names, such as ``rouge_l``; empty for all stored ones. Columns have the stored titles,
+    ``metrics`` are names, such as ``rouge_l``; by default, all stored ones. Columns have the stored titles,
     which name a substitute model if there is one.
     """
     return pd.DataFrame(
@@ -53,10 +53,10 @@ def stored_scores(recording: Recording, metrics: Iterable[str] = ()) -> pd.DataF
 
 
 def published_scores(cases: Sequence[int]) -> pd.DataFrame:
-    """Return the stored scores of RadPref by published models (higher is better), a row per candidate.
+    """Return RadPref's stored scores from published models (higher is better), a row per candidate.
 
     ``cases`` has the case number of each candidate, in order. Each stored metric has a column, such as
-    ``RaTEScore (published)``. There are no columns if no such scores are stored, or ``cases`` are not the
+    ``RaTEScore (published)``. There are no columns if no such scores are stored, or if ``cases`` are not the
     cases of RadPref.
     """
     recording = recorded.load_published("radpref")
@@ -78,7 +78,7 @@ def add_unscored(table: pd.DataFrame) -> pd.DataFrame:
 def bootstrap_correlations(
     frame: pd.DataFrame, ratings: ArrayLike, cases: Sequence[object], kind: Kind, *, run: Run, name: str
 ) -> Resampled:
-    """Return the correlation of every column with the ratings, with its bootstrap over cases.
+    """Return each column's correlation with the ratings, bootstrapped over cases.
 
     Parameters
     ----------
@@ -86,6 +86,7 @@ def bootstrap_correlations(
     ratings, cases : the rating and the case of each candidate. All candidates of a case are resampled
         together.
     kind : the correlation coefficient.
+    run : the run, whose profile sets the number of resamples.
     name : the random stream of ``run`` that draws the resamples.
 
     Raises
@@ -112,7 +113,7 @@ def bootstrap_correlations(
 def found_in_source(source: str, summary: str) -> float:
     """Return the share of a summary's words of four or more letters that occur in its source, from 0 to 1.
 
-    Case is ignored, and repeated words count each time. 1 if the summary has no such word.
+    Case is ignored, and repeated words count each time. If the summary has no such word, the share is 1.
     """
     source_words = set(re.findall(r"\w+", source.lower()))
     words = [word for word in re.findall(r"\w+", summary.lower()) if len(word) > 3]

@@ -23,7 +23,7 @@ TASKS = {
     "stanza": "stanza_corpus",
     "procedures": "procedures",
 }
-"""Data role of each task."""
+"""A mapping from task to data role."""
 
 SHARES: dict[str, float] = {"all": 1.0, "tenth": 0.1, "hundredth": 0.01, "probe": 1.0}
 """Share of the training and validation records that each regime uses; ``probe`` freezes the encoder."""
@@ -36,13 +36,13 @@ TaskOrRegime = Annotated[str, Field(pattern=f"^({_TASK})(/({_REGIME}))?$")]
 
 
 class Dimension(BaseModel, extra="forbid", frozen=True):
-    """The search space of one setting: a range or a list of choices.
+    """The search space of one hyperparameter: a range or a list of choices.
 
     Attributes
     ----------
-    low, high : ends of the range, inclusive.
+    low, high : bounds of the range, inclusive.
     log : whether the range is searched on a logarithmic scale.
-    whole : whether only whole numbers are tried.
+    whole : whether only integers are tried.
     choices : values to choose from, instead of a range.
     """
 
@@ -53,13 +53,13 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
     choices: tuple[float, ...] = ()
 
     @model_validator(mode="after")
-    def _either(self) -> Dimension:
-        """Raise a ValueError unless there are choices, or a range with ends in order."""
-        ends_given = (self.low is not None) + (self.high is not None)
-        if ends_given != (0 if self.choices else 2):
-            raise ValueError("give either choices, or both low and high")
+    def _check_range(self) -> Dimension:
+        """Raise a ValueError unless there are choices, or a range with bounds in order."""
+        n_bounds = (self.low is not None) + (self.high is not None)
+        if n_bounds != (0 if self.choices else 2):
+            raise ValueError(f"low is {self.low} and high is {self.high}; give both, or choices and neither")
         if self.low is not None and self.high is not None and self.low > self.high:
-            raise ValueError(f"low is {self.low}, which is above high, {self.high}")
+            raise ValueError(f"low, {self.low}, is above high, {self.high}; exchange them")
         if self.log and not (self.low or 0) > 0:
             raise ValueError(f"low is {self.low}; a logarithmic range must begin above 0")
         return self
@@ -70,10 +70,10 @@ class Pretraining(BaseModel, extra="forbid", frozen=True):
 
     Attributes
     ----------
-    init_model : folder or hub name of the encoder to start from.
+    init_model : folder of the encoder to start from, or its name on the Hugging Face Hub.
     role : data role of the reports.
     reports : number of reports.
-    epochs, batch_size, learning_rate : settings of the optimization.
+    epochs, batch_size, learning_rate : hyperparameters of the optimizer.
     """
 
     init_model: str
@@ -93,14 +93,15 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
     regimes : the regimes (:data:`SHARES`) in which each encoder is fitted.
     shallow_layers : number of layers that a shallow encoder keeps.
     trim : whether to reduce an encoder's vocabulary to the words of a task's texts.
-    split_cells : whether each task and regime is a job of its own.
-    documents, test_documents : number of records for training (half as many for validation) and for test, by
-        task; 0 for all.
+    split_cells : whether each task and regime is a separate job.
+    documents, test_documents : number of records for training (half as many for validation) and for testing,
+        by task; 0 for all.
     rare_class : minimum number of training documents of a procedure; rarer ones are merged.
     draws : number of random samples of training records, by regime.
     trials : number of trials of a search, by task and regime (``stanza/probe``); 0 if not given.
     startup : number of trials drawn at random before the search learns from results.
-    defaults, space : training settings, and the search space, by task and regime or, without that, by task.
+    defaults, space : hyperparameters, and the search space of each, by task and regime (``stanza/probe``) or,
+        if that key is absent, by task.
     pretraining : settings of the in-domain encoder's pretraining.
     """
 
@@ -120,10 +121,10 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
     pretraining: Pretraining
 
     @model_validator(mode="after")
-    def _draws_every_regime(self) -> RalesSettings:
+    def _check_draws(self) -> RalesSettings:
         """Raise a ValueError if ``draws`` lacks one of the regimes."""
         if missing := [regime for regime in self.regimes if regime not in self.draws]:
-            raise ValueError(f"draws has no number for the regime {missing[0]!r}")
+            raise ValueError(f"draws has no number for the regime {missing[0]!r}; add one")
         return self
 
 
@@ -135,8 +136,8 @@ def settings(profile: Profile) -> RalesSettings:
 def job_list(profile: Profile) -> list[Job]:
     """Return the job that pretrains the in-domain encoder, then the jobs that fit encoders to tasks.
 
-    If the profile sets ``split_cells``, each encoder, task and regime is a job. Otherwise each encoder is one
-    job, which saves the time to start a kernel.
+    If the profile sets ``split_cells``, each combination of encoder, task and regime is a job. Otherwise each
+    encoder is one job, which saves the time to start kernels.
     """
     section = settings(profile)
     pretraining = Job.of(PRETRAINING, init_model=section.pretraining.init_model)
@@ -164,4 +165,4 @@ def list_fits(section: RalesSettings, task: str, regime: str) -> list[tuple[str,
     if regime != EVERY and regime not in section.regimes:
         raise ParameterError(f"no regime {regime!r}", "regime", f"Use one of {', '.join(section.regimes)}.")
     regimes = section.regimes if regime == EVERY else (regime,)
-    return [(name, each) for name in (TASKS if task == EVERY else [task]) for each in regimes]
+    return [(name, option) for name in (TASKS if task == EVERY else [task]) for option in regimes]

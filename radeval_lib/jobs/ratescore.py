@@ -33,11 +33,13 @@ class RatescoreSettings(BaseModel, extra="forbid", frozen=True):
     recogniser_sentences : number of training sentences per source for the NER model that other notebooks use.
     training_sentences, training_seeds : number of training sentences per source, and of seeds, in a
         comparison.
-    starting_graphs : number of reports for the first stage of a training that starts from a tagger of graphs.
-    initial_models : by scheme. The NER model that other notebooks use starts from the first one of ``iob``.
-    trim : whether models of a comparison keep only the vocabulary of their texts.
-    training : by scheme, settings of :class:`~radeval_lib.models.training.TrainingSettings` and of the
-        scheme.
+    starting_graphs : number of RadGraph reports for the first stage of a training run that starts from a
+        tagger of RadGraph entities.
+    initial_models : a mapping from scheme to pretrained models. The NER model that other notebooks use starts
+        from the first model of ``iob``.
+    trim : whether the compared models keep only the vocabulary of their texts.
+    training : a mapping from scheme to settings of :class:`~radeval_lib.models.training.TrainingSettings` and
+        of the scheme.
     """
 
     recogniser_sentences: Size
@@ -49,12 +51,12 @@ class RatescoreSettings(BaseModel, extra="forbid", frozen=True):
     training: dict[SchemeName, dict[str, Any]]
 
     @model_validator(mode="after")
-    def _has_what_is_trained(self) -> Self:
-        """Raise a ValueError if a model or settings for a scheme are missing."""
+    def _check_schemes(self) -> Self:
+        """Raise a ValueError if a scheme lacks models or settings that are needed."""
         if "iob" not in self.initial_models:
-            raise ValueError("needs a model under iob, from which the NER model of other notebooks starts")
+            raise ValueError("initial_models has no key iob; add it with a model for other notebooks")
         if missing := self.initial_models.keys() - self.training.keys():
-            raise ValueError(f"training has no settings of {min(missing)}, which initial_models names")
+            raise ValueError(f"training has no settings for the scheme {min(missing)}; add them")
         return self
 
 
@@ -65,12 +67,12 @@ def settings(profile: Profile) -> RatescoreSettings:
 
 @dataclass(frozen=True)
 class Training:
-    """One training: the options that distinguish it from others. Unknown values raise ParameterError.
+    """The options of one training run. Unknown values raise ParameterError.
 
     Attributes
     ----------
     scheme : ``iob`` or ``span``.
-    init_model : the pretrained model, as :mod:`radeval_lib.models.derived` names it.
+    init_model : the pretrained model, by its name in :mod:`radeval_lib.models.derived`.
     corpus : the sources of training sentences, one of :data:`CORPORA`.
     sentences : number of training sentences per source, or all if there are fewer; 0 for all.
     """
@@ -85,24 +87,24 @@ class Training:
             if (value := getattr(self, name)) not in choices:
                 raise ParameterError(f"unknown {name} {value!r}", NOTEBOOK, f"Use {' or '.join(choices)}.")
         if self.sentences < 0:
-            raise ParameterError(f"sentences is {self.sentences}", NOTEBOOK, "Give 0, for all, or more.")
+            raise ParameterError(f"sentences is {self.sentences}", NOTEBOOK, "Give 1 or more, or 0 for all.")
 
 
 def trainings(profile: Profile) -> list[Training]:
-    """Return the trainings of a profile: the NER model of other notebooks, then the rows of Tables 6 and 7.
+    """Return a profile's training runs: the NER model for other notebooks, then the rows of Tables 6 and 7.
 
     Source: Zhao et al. 2024, Table 6 (schemes and initial models, on both sources) and Table 7 (each source
-    alone). Table 7 is left out for generated sentences: half of their test part is in each style, which
-    decides the outcome. The NER model of other notebooks uses the IOB scheme and the first model.
+    alone). Table 7 is left out for generated sentences: half of their test set is in each style, which
+    decides the outcome. The NER model for other notebooks uses the IOB scheme and the first model.
     """
     section = settings(profile)
     size, models = section.training_sentences, section.initial_models
-    first = models["iob"][0]
+    first_model = models["iob"][0]
     sources = () if profile.roles["ner_corpus"] == SYNTHETIC else SOURCES
     rows = [
-        Training("iob", first, "both", section.recogniser_sentences),
+        Training("iob", first_model, "both", section.recogniser_sentences),
         *(Training(scheme, model, "both", size) for scheme in models for model in models[scheme]),
-        *(Training("iob", first, source, size) for source in sources),
+        *(Training("iob", first_model, source, size) for source in sources),
     ]
     return list(dict.fromkeys(rows))
 
@@ -115,12 +117,13 @@ def job_list(profile: Profile) -> list[Job]:
 def starting_graphs(
     records: Sequence[AnnotatedSentence], reports: int, rng: np.random.Generator
 ) -> list[AnnotatedSentence]:
-    """Return the data for a tagger of graphs: random training reports, then all reports of the dev part.
+    """Return the data for a tagger of RadGraph entities: random training reports, then all dev reports.
 
     Parameters
     ----------
-    records : the corpus of graphs, one record per report.
+    records : the corpus in RadGraph format, one record per report.
     reports : number of training reports, or all if there are fewer; 0 for all.
+    rng : the generator that draws the training reports.
     """
     train_set = [row for row in records if row.split == "train"]
     return [*_draw(train_set, reports, rng), *(row for row in records if row.split == "dev")]
@@ -131,7 +134,8 @@ def draw_sentences(
 ) -> list[AnnotatedSentence]:
     """Return ``training.sentences`` random training sentences from each source of ``training``.
 
-    They are drawn without replacement. If a source has fewer, or the number is 0, all of them are returned.
+    They are drawn without replacement. If a source has fewer, or the number is 0, all its sentences are
+    returned.
     """
     chosen: list[AnnotatedSentence] = []
     for source in SOURCES if training.corpus == "both" else (training.corpus,):
@@ -148,11 +152,17 @@ def _draw(rows: Sequence[AnnotatedSentence], size: int, rng: np.random.Generator
 def count_spans(scheme: Scheme, sentences: Sequence[AnnotatedSentence], seed: int) -> pd.DataFrame:
     """Return how many entity spans a model finds exactly, with their type, in each report.
 
+    Parameters
+    ----------
+    scheme : the model.
+    sentences : the labelled sentences of the reports.
+    seed : the seed that the model was trained with, for the column ``seed``.
+
     Returns
     -------
     DataFrame
         One row per report: ``seed``, ``case`` (source and report), ``source``, the numbers of ``matched``,
-        ``predicted`` and ``gold`` spans, and of ``correct_words`` among ``words``.
+        ``predicted`` and ``gold`` spans, of ``correct_words`` and of all ``words``.
 
     Raises
     ------
@@ -164,7 +174,7 @@ def count_spans(scheme: Scheme, sentences: Sequence[AnnotatedSentence], seed: in
     rows = []
     for sentence, spans in zip(sentences, scheme.predict(list(map(plain_words, sentences))), strict=True):
         scores = compare_spans([read_gold(sentence)], [spans], [len(sentence.tokens)])
-        case = {"seed": seed, "case": f"{sentence.group}/{sentence.report}", "source": sentence.group}
-        tail = {"correct_words": scores.correct_words, "words": scores.words}
-        rows.append({**case, **asdict(scores.spans), **tail})
+        keys = {"seed": seed, "case": f"{sentence.group}/{sentence.report}", "source": sentence.group}
+        word_counts = {"correct_words": scores.correct_words, "words": scores.words}
+        rows.append({**keys, **asdict(scores.spans), **word_counts})
     return pd.DataFrame(rows).groupby(["seed", "case", "source"], sort=False, as_index=False).sum()

@@ -33,13 +33,13 @@ from radeval_lib.text_format import joined
 NOTEBOOK = "summarization/training"
 RALES_NOTEBOOK = "rales/nlg_training"
 ALL = "ALL"
-"""The training set of all pairs of modality and anatomy together, as the paper calls it."""
+"""The paper's name for the training set of all pairs of modality and anatomy."""
 
 EVERY = "all"
-"""Parameter of a job that trains every system of the profile."""
+"""Value of a job's parameter ``system``: train every system of the profile."""
 
 EACH = "each"
-"""Parameter of a job that trains on every pair of modality and anatomy in turn."""
+"""Value of a job's parameter ``train_set``: train on every pair of modality and anatomy in turn."""
 TRAINED = ("CT Abdomen-pelvis", "CT Chest", "CT Neck", "CT Spine", "CT Head", "MR Head", "X-ray Chest")
 """The pairs of modality and anatomy that MIMIC-RRS trains on (Chen et al. 2023, Section 2.2)."""
 
@@ -49,7 +49,7 @@ UNSEEN = ("MR Pelvis", "MR Spine", "MR Neck", "MR Abdomen", "CT Sinus")
 PARTS = ("train", "dev", "test")
 _SPLITS = {"validate": "dev", "val": "dev", "valid": "dev", "development": "dev"}
 _MODALITIES = {"mri": "MR", "mr": "MR", "ct": "CT", "x-ray": "X-ray"}
-_SHARES = (0.8, 0.9)
+_SHARES = (0.8, 0.9)  # cumulative: of train, and of train and dev
 Kind = Literal["lead", "clusters", "selector", "pointer", "seq2seq", "encoder_decoder"]
 
 
@@ -59,9 +59,10 @@ class System(BaseModel, extra="forbid", frozen=True):
     Attributes
     ----------
     kind : the method; ``lead`` and ``clusters`` are not trained.
-    start : folder or hub name of the model that a ``seq2seq`` or ``encoder_decoder`` starts from.
-    settings : arguments of the method's class; for an ``encoder_decoder``, also ``layers`` (number to keep)
-        and ``trimmed`` (whether to keep only the vocabulary of the training texts).
+    start : folder, or name on the Hugging Face Hub, of the model that a ``seq2seq`` or ``encoder_decoder``
+        starts from.
+    settings : arguments of the method's class; for an ``encoder_decoder``, also ``layers`` (number of layers
+        to keep) and ``trimmed`` (whether to keep only the vocabulary of the training texts).
     training : settings of :class:`~radeval_lib.models.training.TrainingSettings`.
     """
 
@@ -71,8 +72,8 @@ class System(BaseModel, extra="forbid", frozen=True):
     training: dict[str, Any] = {}
 
     @model_validator(mode="after")
-    def _has_its_start(self) -> System:
-        """Raise a ValueError if the kind needs a model to start from but has none."""
+    def _check_start(self) -> System:
+        """Raise a ValueError if the system needs a model to start from but has none."""
         if self.kind in ("seq2seq", "encoder_decoder") and not self.start:
             raise ValueError(f"a system of kind {self.kind!r} has no model to start from; set `start`")
         return self
@@ -93,16 +94,16 @@ class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
 
     Attributes
     ----------
-    systems, rales_systems : systems by name, for MIMIC-RRS and for RaLEs.
+    systems, rales_systems : mappings from name to system, for MIMIC-RRS and for RaLEs.
     shown, smaller, larger : names in ``systems``: the system that pages show, and two of the same kind but
         different size.
     reports_a_pair, dev_a_pair : number of reports for training and validation per pair of modality and
         anatomy; 0 for all.
-    rales_reports, rales_dev : the same for RaLEs' corpus.
+    rales_reports, rales_dev : the same two numbers for the RaLEs corpus.
     limit_reports : number of generated reports on the page about the limits of metrics.
-    seeds : number of trainings per system and training set, with the run's seed and the following ones; 0
+    seeds : number of training runs per system and training set, with the run's seed and the following ones; 0
         counts as 1.
-    grouped : whether a job trains several systems.
+    grouped : whether one job trains several systems.
     """
 
     systems: dict[str, System]
@@ -119,11 +120,11 @@ class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
     grouped: bool
 
     @model_validator(mode="after")
-    def _of_known_systems(self) -> SummarizationSettings:
+    def _check_names(self) -> SummarizationSettings:
         """Raise a ValueError if a system that pages show is not in ``systems``."""
         for name in ("shown", "smaller", "larger"):
             if (system := getattr(self, name)) not in self.systems:
-                raise ValueError(f"{name} is {system!r}; systems are {', '.join(self.systems)}")
+                raise ValueError(f"{name} is {system!r}; use one of {', '.join(self.systems)}")
         return self
 
 
@@ -134,10 +135,10 @@ def settings(profile: Profile) -> SummarizationSettings:
 
 
 def resolve_train_set(train_set: str) -> list[str]:
-    """Return the names of the training sets that the parameter ``train_set`` of a job stands for.
+    """Return the names of the training sets that a job's parameter ``train_set`` stands for.
 
-    For ``each``, these are all of :data:`TRAINED`; otherwise it is the one with this name. Raises
-    ParameterError for an unknown training set.
+    These are all of :data:`TRAINED` for ``each``, otherwise ``train_set`` alone. Raises ParameterError for an
+    unknown training set.
     """
     if train_set == EACH:
         return list(TRAINED)
@@ -148,9 +149,9 @@ def resolve_train_set(train_set: str) -> list[str]:
 
 
 def resolve_systems(profile: Profile, system: str, *, rales: bool = False) -> dict[str, System]:
-    """Return the systems, by name, that a job's parameter stands for: one, or every one for ``all``.
+    """Return a mapping from name to system for a job's parameter ``system``, a name or ``all``.
 
-    ``rales`` chooses the systems of RaLEs. Raises ParameterError for an unknown system.
+    ``rales`` selects the systems of RaLEs. Raises ParameterError for an unknown system.
     """
     section = settings(profile)
     systems = section.rales_systems if rales else section.systems
@@ -164,53 +165,53 @@ def resolve_systems(profile: Profile, system: str, *, rales: bool = False) -> di
 def job_list(profile: Profile) -> list[Job]:
     """Return the training jobs of MIMIC-RRS, then those of RaLEs.
 
-    A system without training has one job. If ``grouped``, one job trains all systems on all pairs together,
-    one on each pair in turn, and one on RaLEs' corpus.
+    A system that is not trained has one job. If ``grouped``, one job trains all systems on all pairs
+    together, one on each pair in turn, and one on the RaLEs corpus.
     """
     section = settings(profile)
     if section.grouped:
-        sets = [(ALL, EVERY), (EACH, EVERY)]
-        corpora = [EVERY]
+        arguments = [(ALL, EVERY), (EACH, EVERY)]
+        rales_names = [EVERY]
     else:
-        trained = [name for name, system in section.systems.items() if system.learns]
-        untrained = [name for name, system in section.systems.items() if not system.learns]
-        sets = [(train_set, name) for name in trained for train_set in (ALL, *TRAINED)]
-        sets += [(ALL, name) for name in untrained]
-        corpora = list(section.rales_systems)
+        trained_names = [name for name, system in section.systems.items() if system.learns]
+        untrained_names = [name for name, system in section.systems.items() if not system.learns]
+        arguments = [(train_set, name) for name in trained_names for train_set in (ALL, *TRAINED)]
+        arguments += [(ALL, name) for name in untrained_names]
+        rales_names = list(section.rales_systems)
     return [
-        *(Job.of(NOTEBOOK, train_set=train_set, system=name) for train_set, name in sets),
-        *(Job.of(RALES_NOTEBOOK, system=name) for name in corpora),
+        *(Job.of(NOTEBOOK, train_set=train_set, system=name) for train_set, name in arguments),
+        *(Job.of(RALES_NOTEBOOK, system=name) for name in rales_names),
     ]
 
 
 def name_pair(group: str) -> str:
-    """Return the paper's name of a pair of modality and anatomy, such as ``MR Head`` for ``MR_head``."""
+    """Return the paper's name for a pair of modality and anatomy, such as ``MR Head`` for ``MR_head``."""
     modality, _, anatomy = group.replace("_", " ").partition(" ")
     return f"{_MODALITIES.get(modality.lower(), modality)} {anatomy.capitalize()}".strip()
 
 
 def name_groups(records: Sequence[ReportPair]) -> list[ReportPair]:
-    """Return the records with the paper's name of their pair (:func:`name_pair`) as their group."""
+    """Return copies of the records whose group is the paper's name for their pair (:func:`name_pair`)."""
     return [replace(record, group=name_pair(record.group)) for record in records]
 
 
 def group_records(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
-    """Return the records by group. Groups are in order of appearance, and records keep their order."""
+    """Return a mapping from group to its records, in order of appearance."""
     names = dict.fromkeys(record.group for record in records)
     return {name: [record for record in records if record.group == name] for name in names}
 
 
 def split_records(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str, list[ReportPair]]:
-    """Return the records by part: ``train``, ``dev`` and ``test``.
+    """Return a mapping from ``train``, ``dev`` and ``test`` to records.
 
     A record keeps the split of its source. If no record has a split, a random tenth of the patients (of the
-    records, if patients are unknown) is for dev and another for test. If only some have a split, the others
-    are for test. Raises ParameterError for an unknown split.
+    records, if patients are unknown) is for dev and another for test. If only some records have a split, the
+    others are for test. Raises ParameterError for an unknown split.
     """
     parts: dict[str, list[ReportPair]] = {part: [] for part in PARTS}
     any_split = any(record.split for record in records)
-    owners = list(dict.fromkeys(r.patient or r.id for r in records if not r.split))
-    positions = dict(zip(owners, rng.permutation(len(owners)) / max(1, len(owners)), strict=True))
+    ids = list(dict.fromkeys(record.patient or record.id for record in records if not record.split))
+    positions = dict(zip(ids, rng.permutation(len(ids)) / max(1, len(ids)), strict=True))
     for record in records:
         part = _SPLITS.get(record.split, record.split)
         if not part and any_split:
@@ -226,24 +227,24 @@ def split_records(records: Sequence[ReportPair], rng: np.random.Generator) -> di
 
 
 def sample_records(
-    records: Sequence[ReportPair], each: int, rng: np.random.Generator, *, whole: bool = False
+    records: Sequence[ReportPair], size: int, rng: np.random.Generator, *, whole: bool = False
 ) -> list[ReportPair]:
-    """Return a random sample of ``each`` records per group, or of all records together if ``whole``.
+    """Return a random sample of ``size`` records per group, or of all records together if ``whole``.
 
-    Records keep their order. If ``each`` is 0, or a group has fewer records, all of them are returned.
+    Records keep their order within a group. If ``size`` is 0, or a group is smaller, all are returned.
     """
     chosen: list[ReportPair] = []
     for members in [list(records)] if whole else group_records(records).values():
-        if each and len(members) > each:
-            members = [members[index] for index in sorted(rng.choice(len(members), each, replace=False))]
+        if size and len(members) > size:
+            members = [members[index] for index in sorted(rng.choice(len(members), size, replace=False))]
         chosen += members
     return chosen
 
 
 def describe_systems(systems: Mapping[str, System], encoder: str) -> str:
-    """Return a list of systems in words, each with the model that it starts from or whose vectors it uses.
+    """Return a sentence part that lists systems, each with the model that it starts from or encodes with.
 
-    ``encoder`` is the folder or hub name of the encoder, as in a profile.
+    ``encoder`` is the encoder's folder or its name on the Hugging Face Hub, as in a profile.
     """
 
     def describe_basis(system: System) -> str:
@@ -270,10 +271,11 @@ def fit_model(
 
     Parameters
     ----------
+    seed : the seed of random weights, of training and of clustering.
     encoder : the encoder of sentences; required if ``system.needs_vectors``.
     device : ``auto``, ``cpu`` or ``cuda``.
-    folder : where the last checkpoint is kept, so that an interrupted training can be resumed; None for
-        nowhere.
+    folder : where the last checkpoint is kept, from which an interrupted training run resumes; None to keep
+        no checkpoint.
     """
     if system.kind == "lead":
         return LeadSentences(**system.settings)
@@ -282,13 +284,13 @@ def fit_model(
         if system.kind == "clusters":
             return ClusterExtractor(encoder.encode, seed=seed, **system.settings)
         return SentenceSelector(encoder.encode, **system.settings).fit(train_set, dev)
-    settings = {"measure": "rouge_l", **system.training, "seed": seed, "device": device}
-    summarizer = _new_summarizer(system, train_set, seed, device)
-    train(summarizer, train_set, dev, TrainingSettings(**settings), folder=folder)
+    options = {"measure": "rouge_l", **system.training, "seed": seed, "device": device}
+    summarizer = _make_summarizer(system, train_set, seed, device)
+    train(summarizer, train_set, dev, TrainingSettings(**options), folder=folder)
     return summarizer
 
 
-def _new_summarizer(system: System, train_set: Sequence[ReportPair], seed: int, device: str) -> Any:
+def _make_summarizer(system: System, train_set: Sequence[ReportPair], seed: int, device: str) -> Any:
     """Return the untrained model of a ``pointer``, ``seq2seq`` or ``encoder_decoder`` system."""
     if system.kind == "pointer":
         from radeval_lib.models.pointer_summarizer import PointerSettings, PointerSummarizer
@@ -297,11 +299,11 @@ def _new_summarizer(system: System, train_set: Sequence[ReportPair], seed: int, 
     from radeval_lib.models.seq2seq_summarizer import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
 
     arguments = {key: value for key, value in system.settings.items() if key not in ("layers", "trimmed")}
-    settings = Seq2SeqSettings(**arguments)
+    seq2seq_settings = Seq2SeqSettings(**arguments)
     if system.kind == "seq2seq":
-        return Seq2SeqSummarizer.load(system.start, settings if arguments else None, device=device)
+        return Seq2SeqSummarizer.load(system.start, seq2seq_settings if arguments else None, device=device)
     texts = [reveal(text) for pair in train_set for text in (pair.findings, pair.impression)]
-    keep = texts if system.settings.get("trimmed") else None
+    vocabulary_texts = texts if system.settings.get("trimmed") else None
     layers = system.settings.get("layers")
-    model, tokenizer = encoder_decoder(system.start, layers=layers, keep=keep, seed=seed)
-    return Seq2SeqSummarizer(model, tokenizer, settings, device=device)
+    model, tokenizer = encoder_decoder(system.start, layers=layers, keep=vocabulary_texts, seed=seed)
+    return Seq2SeqSummarizer(model, tokenizer, seq2seq_settings, device=device)
