@@ -15,11 +15,11 @@ PLACEHOLDER = "your id"
 def seed(student_id: str | int) -> int:
     """Return a random seed for a student, from 0 to 2³² − 1.
 
-    Case and surrounding blanks of the id do not matter. If the id is still :data:`PLACEHOLDER`, a warning is
-    given. Raises ValueError if it is empty, or neither a string nor a whole number.
+    The id's case and surrounding spaces are ignored. If the id is still :data:`PLACEHOLDER`, a UserWarning is
+    issued. Raises ValueError if the id is empty, or neither a string nor an integer.
     """
     if isinstance(student_id, bool) or not isinstance(student_id, str | int) or not str(student_id).strip():
-        raise ValueError(f"student_id is {student_id!r}; write your id in quotes")
+        raise ValueError(f"student_id is {student_id!r}, which is empty or no text; write your id in quotes")
     text = unicodedata.normalize("NFKC", str(student_id)).strip()
     if text == PLACEHOLDER:
         warnings.warn("student_id is the placeholder: write your own id in the first cell", stacklevel=2)
@@ -29,6 +29,6 @@ def seed(student_id: str | int) -> int:
 def rng(student_id: str | int, name: str) -> np.random.Generator:
     """Return a random generator that depends only on the student's id and on ``name``.
 
-    Use another ``name`` for each set of data to draw.
+    Use a different ``name`` for each data set to draw. Raises ValueError as :func:`seed` does.
     """
     return np.random.default_rng([seed(student_id), *name.encode()])

@@ -1,6 +1,6 @@
 """Functions for the tests of labs.
 
-They convert students' answers into one form, compare them with expected values, detect calls of packages that
+They convert students' answers into one form, compare them with expected values, detect calls to packages that
 solve the task, and choose the answer to an earlier task on which a later task is marked.
 """
 
@@ -42,42 +42,42 @@ _RIGHT_SHARE, _CORRELATION = 1 / 3, 0.9
 
 
 class AnswerError(Exception):
-    """Raised if an answer is missing, or of a type that tests cannot read."""
+    """An answer that is missing, or of a type that tests cannot read."""
 
 
 class StudentError(Exception):
-    """Raised if a student's function raised an error."""
+    """An error that a student's function raised."""
 
 
 class BorrowedError(Exception):
-    """Raised if a student's function calls a package which solves the task."""
+    """A call, by a student's function, to a package that solves the task."""
 
 
-def values_of_names(env: Mapping[str, Any], names: Sequence[str], without: Collection[str] = ()) -> list[Any]:
+def values_of_names(env: Mapping[str, Any], names: Sequence[str], banned: Collection[str] = ()) -> list[Any]:
     """Return the values that a student's notebook gives to some names, for a test.
 
     Parameters
     ----------
     env : all names of the notebook with their values, from Otter.
-    names : the names to return. ``solution`` stands for the solved lab with this student's id.
-    without : packages that the functions must not call, see :func:`by_hand`.
+    names : the names to read. ``solution`` stands for the solved lab with this student's id.
+    banned : packages that the functions must not call, see :func:`forbid_calls`.
 
     Returns
     -------
     list
-        Values as :func:`normalize` returns them. A function is wrapped: it gets copies of its arguments, and
-        its result is normalized. It raises StudentError if the student's function fails, BorrowedError if
-        that calls a package in ``without``, and AnswerError if that has no body.
+        Values as :func:`normalize` returns them. A function is wrapped: the wrapper passes on copies of the
+        arguments and normalizes the result. It raises StudentError if the student's function fails,
+        BorrowedError if the function calls a banned package, and AnswerError if the function has no body.
 
     Raises
     ------
     AnswerError
         If a name is not defined, or its value cannot be normalized.
     """
-    return [_read_answer(env, name, without) for name in names]
+    return [_read_answer(env, name, banned) for name in names]
 
 
-def _read_answer(env: Mapping[str, Any], name: str, without: Collection[str]) -> Any:
+def _read_answer(env: Mapping[str, Any], name: str, banned: Collection[str]) -> Any:
     """Return the value of one name; parameters and errors are those of :func:`values_of_names`."""
     if name == "solution":
         return _run_solution(str(_read_answer(env, "student_id", ())))
@@ -89,21 +89,21 @@ def _read_answer(env: Mapping[str, Any], name: str, without: Collection[str]) ->
 
     def call(*arguments: Any, **keywords: Any) -> Any:
         arguments, keywords = copy.deepcopy((arguments, keywords))
-        with by_hand(without, name):
+        with forbid_calls(banned, name):
             try:
                 result = value(*arguments, **keywords)
             except (Exception, SystemExit) as error:
                 raise StudentError(f"`{name}` stopped{_describe_error(error)}") from None
         code = getattr(value, "__code__", None)
         if result is None and code and {step.opname for step in dis.get_instructions(code)} <= _NO_BODY:
-            raise AnswerError(f"`{name}` has no answer yet")  # as in the student's notebook at the start
+            raise AnswerError(f"`{name}` has no answer yet: replace `...`")  # the body given to students
         return normalize(result, f"{name}(...)")
 
     return call
 
 
 def _describe_error(error: BaseException) -> str:
-    """Return an error's type and message, to be appended to ``stopped`` or a similar word.
+    """Return an error's type and message, to append to a clause such as ``it stopped``.
 
     If a line of the notebook raised the error, this line and its number come first.
     """
@@ -119,11 +119,11 @@ def _describe_error(error: BaseException) -> str:
 def _run_solution(student_id: str) -> SimpleNamespace:
     """Run the solved lab with a student's id, and return the names that it defines, as attributes.
 
-    Raises AnswerError if the script :data:`SOLUTION_FILE` is not found; it is there only while Otter grades.
+    Raises AnswerError if the script :data:`SOLUTION_FILE` is not found; it exists only while Otter grades.
     """
     spec = importlib.util.find_spec(Path(SOLUTION_FILE).stem)
     if spec is None or spec.origin is None:
-        raise AnswerError("this test needs the solution, which only the autograder has")
+        raise AnswerError("this test needs the solution: run it in the autograder")
     names: dict[str, Any] = {"student_id": student_id, "display": lambda *_: None}
     exec(compile(Path(spec.origin).read_text(encoding="utf-8"), SOLUTION_FILE, "exec"), names)
     return SimpleNamespace(**names)
@@ -137,8 +137,8 @@ def normalize(value: Any, name: str = "it") -> Any:
     Returns
     -------
     None, bool, int, float, str, list or dict
-        Tuples, arrays, sets (sorted) and Series with numbers as labels become lists. A dataclass becomes a
-        dictionary of its fields, and a Series with other labels a dictionary of its values by label. A table
+        Tuples, arrays, sets (sorted) and Series with numeric labels become lists. A dataclass becomes a
+        dictionary of its fields, and a Series with other labels a dictionary from label to value. A DataFrame
         becomes a dictionary of its columns and its named index levels, each a list. Fractions and decimals
         become floats.
 
@@ -159,7 +159,7 @@ def normalize(value: Any, name: str = "it") -> Any:
 def _normalize(value: Any, name: str) -> Any:
     """Return a value as :func:`normalize` does, but pass on any error that the object itself raises."""
     if value is ...:
-        raise AnswerError(f"`{name}` has no answer yet")
+        raise AnswerError(f"`{name}` has no answer yet: replace `...`")
     if value is None or value is pd.NA:
         return None
     if isinstance(value, bool):
@@ -186,26 +186,26 @@ def _normalize(value: Any, name: str) -> Any:
     # Arrays of NumPy, pandas and torch.
     if hasattr(value, "tolist") and not hasattr(plain := value.tolist(), "tolist"):
         return _normalize(plain, name)
-    kind = type(value).__name__
-    raise AnswerError(f"`{name}` is of type {kind}: make it a number, text, list, dictionary or table")
+    kind, supported = type(value).__name__, "number, string, list, dictionary or DataFrame"
+    raise AnswerError(f"`{name}` has unsupported type {kind}: make it a {supported}")
 
 
 def _to_dict(items: Iterable[tuple[Any, Any]], name: str) -> dict[Any, Any]:
-    """Return a dictionary of normalized values by normalized label, from (label, value) pairs.
+    """Return a dictionary from normalized label to normalized value, from (label, value) pairs.
 
-    Raises AnswerError if a label occurs twice. ``name`` is the name of the whole in messages.
+    Raises AnswerError if a label occurs twice. ``name`` is the name of the dictionary in messages.
     """
-    labelled: dict[Any, Any] = {}
+    normalized: dict[Any, Any] = {}
     for label, value in items:
         key = _make_key(label, name)
-        if key in labelled:
-            raise AnswerError(f"`{name}` has the label {_format_value(key)} twice: give each its own label")
-        labelled[key] = _normalize(value, name)
-    return labelled
+        if key in normalized:
+            raise AnswerError(f"`{name}` has the label {_format_value(key)} twice: use it once")
+        normalized[key] = _normalize(value, name)
+    return normalized
 
 
 def _make_key(label: Any, name: str) -> Any:
-    """Return a normalized label as a key of a dictionary: lists become tuples, every NaN the same object."""
+    """Return a normalized label as a dictionary key: lists become tuples, and every NaN the same object."""
     key = _normalize(label, name)
     if isinstance(key, list):
         return tuple(_make_key(part, name) for part in key)
@@ -213,14 +213,14 @@ def _make_key(label: Any, name: str) -> Any:
 
 
 def _make_sort_key(item: Any) -> tuple[str, Any]:
-    """Return the key by which an item of a set is sorted: numbers by value, then others by type and text."""
+    """Return the sort key of a set's item: numbers come first, by value, then others by type and text."""
     if isinstance(item, int | float):
         return "", item
     return type(item).__name__, item if isinstance(item, str) else repr(item)
 
 
 def equal(answer: Any, expected: Any, within: float = 1e-6) -> bool:
-    """Return whether two answers are equal, in all parts of lists and dictionaries.
+    """Return whether two answers are equal, including all items of lists and dictionaries.
 
     Numbers may differ by ``within`` plus 1e-5 times the absolute expected value. NaN equals NaN, and infinity
     equals infinity of the same sign. ``True`` does not equal 1. Raises AnswerError if an answer cannot be
@@ -240,8 +240,8 @@ def equal(answer: Any, expected: Any, within: float = 1e-6) -> bool:
 def same(answer: Any, expected: Any, quantity: str, within: float = 1e-6) -> None:
     """Raise an AssertionError unless two answers are equal by :func:`equal`.
 
-    ``quantity`` is the name of the answer; the message shows both values. ``within`` is the allowed
-    difference of numbers. Raises AnswerError if an answer cannot be normalized.
+    ``quantity`` is the name of the answer; the message shows both values. ``within`` is the absolute
+    tolerance for numbers. Raises AnswerError if an answer cannot be normalized.
     """
     answer, expected = normalize(answer, quantity), normalize(expected)
     if not equal(answer, expected, within):
@@ -249,18 +249,18 @@ def same(answer: Any, expected: Any, quantity: str, within: float = 1e-6) -> Non
 
 
 def _format_value(value: Any) -> str:
-    """Return a value as a string for a message; a float is rounded to six decimals, a long string is cut."""
+    """Return a value as a string for a message, with floats rounded to six decimals and long strings cut."""
     return _shorten(repr(round(value, 6) if isinstance(value, float) else value))
 
 
 def _shorten(text: str) -> str:
-    """Return a string cut to 300 characters, with ``...`` after the cut."""
+    """Return the first 300 characters of a string, followed by ``...`` if it is longer."""
     return text if len(text) <= _MESSAGE_LENGTH else f"{text[:_MESSAGE_LENGTH]}..."
 
 
 @contextmanager
-def by_hand(packages: Collection[str], name: str) -> Iterator[None]:
-    """Watch the calls in a block, and raise a BorrowedError at its end if it called one of these packages.
+def forbid_calls(packages: Collection[str], name: str) -> Iterator[None]:
+    """Watch the calls in a ``with`` block, and raise a BorrowedError at its end if one is to ``packages``.
 
     Parameters
     ----------
@@ -270,11 +270,11 @@ def by_hand(packages: Collection[str], name: str) -> Iterator[None]:
     """
     calls, prefixes = list[str](), tuple(f"{package}." for package in packages)
 
-    def watch(frame: FrameType, event: str, called: object) -> None:
+    def watch(frame: FrameType, event: str, callee: object) -> None:
         if event == "call":
             module, function = frame.f_globals.get("__name__"), frame.f_code.co_qualname
         elif event == "c_call":
-            module, function = getattr(called, "__module__", None), getattr(called, "__qualname__", "")
+            module, function = getattr(callee, "__module__", None), getattr(callee, "__qualname__", "")
         else:
             return
         if f"{module}.{function}.".startswith(prefixes) and module != __name__:
@@ -292,11 +292,11 @@ def by_hand(packages: Collection[str], name: str) -> Iterator[None]:
 
 
 def make_unseen_pairs(texts: Sequence[str], rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Return six random pairs of a candidate and a reference that are in no notebook.
+    """Return six random (candidate, reference) pairs that are in no notebook.
 
     One string of each pair is from ``texts``; the other begins with the same words and ends with the last
-    words of another text. ``texts`` must have two or more strings of at least six words. Which of the two is
-    the candidate alternates.
+    words of another text. The two alternate as the candidate. ``texts`` must have two or more strings of at
+    least six words.
     """
     pairs = []
     for number in range(6):
@@ -310,10 +310,10 @@ def make_unseen_pairs(texts: Sequence[str], rng: np.random.Generator) -> list[tu
 def own_or_right(
     students: Callable[..., Any], right: Callable[..., Any], inputs: Iterable[Sequence[Any]]
 ) -> Callable[..., Any]:
-    """Return the function on which later tasks are marked: ``students`` if plausible, otherwise ``right``.
+    """Return the function with which later tasks are marked: ``students`` if plausible, otherwise ``right``.
 
-    So a mistake costs marks only in its own task. A function is plausible if it returns the same results when
-    called twice, as many as ``right`` does, and if one of these conditions holds:
+    A mistake thus costs marks only in its own task. A function is plausible if it returns the same results
+    when called twice, as many as ``right`` does, and if one of these conditions holds:
 
     - more than a third of its results are right, and the right ones are not all equal;
     - there are four or more results, all numbers, and their correlation with the right ones is above 0.9 or
@@ -322,8 +322,8 @@ def own_or_right(
     Parameters
     ----------
     students : the student's function, or anything else, which is never plausible.
-    right : the right function; both return normalized answers.
-    inputs : the arguments of each call; the right results must differ. Each part of a list or dictionary
+    right : the reference function; both return normalized answers.
+    inputs : the arguments of each call; the right results must differ. Each item of a list or dictionary
         counts as a result.
     """
     calls = list(inputs)
@@ -334,17 +334,17 @@ def own_or_right(
         return right
     if results != repeated or list(map(len, results)) != list(map(len, right_results)):
         return right
-    pairs = [pair for both in zip(results, right_results, strict=True) for pair in zip(*both, strict=True)]
+    pairs = [pair for lists in zip(results, right_results, strict=True) for pair in zip(*lists, strict=True)]
     hits = [result for result, right_result in pairs if result == right_result]
-    resembles = len(hits) > _RIGHT_SHARE * len(pairs) and len(set(hits)) > 1
-    if not resembles and len(pairs) > 3 and all(type(part) is float for pair in pairs for part in pair):
+    is_plausible = len(hits) > _RIGHT_SHARE * len(pairs) and len(set(hits)) > 1
+    if not is_plausible and len(pairs) > 3 and all(type(part) is float for pair in pairs for part in pair):
         with np.errstate(all="ignore"):  # the correlation is NaN for constant or infinite numbers
-            resembles = bool(abs(np.corrcoef(np.transpose(pairs))[0, 1]) > _CORRELATION)
-    return students if resembles else right
+            is_plausible = bool(abs(np.corrcoef(np.transpose(pairs))[0, 1]) > _CORRELATION)
+    return students if is_plausible else right
 
 
 def _flatten(value: Any) -> list[Any]:
-    """Return all numbers and strings in a result as one list, in order; dictionaries are sorted by key.
+    """Return all numbers and strings in a result as a flat list, in order; dictionaries are sorted by key.
 
     Numbers become floats rounded to six decimals, and NaN becomes the string ``nan``.
     """

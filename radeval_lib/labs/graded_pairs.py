@@ -19,19 +19,19 @@ from radeval_lib.rules.generator.generator import make_rng
 
 _RATERS = 6  # as in ReXVal
 _LETTERS = tuple(CATEGORIES)
-_SENSITIVITY_SD, _LOG_ALARMS_SD = 0.15, 1.2  # between raters: of sensitivity, and of the log of false alarms
-_WRONG_SIGNIFICANCE, _WRONG_CATEGORY = 0.1, 0.03  # shares of true errors that are noted in this way
+_SENSITIVITY_SD, _LOG_ALARMS_SD = 0.15, 1.2  # between raters, of sensitivity and of the log of false alarms
+_WRONG_SIGNIFICANCE, _WRONG_CATEGORY = 0.1, 0.03  # shares of noted true errors with this fault
 Noted = tuple[str, bool]
 """A noted error: the letter of its category, and whether it is noted as significant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rater:
-    """How well a simulated rater finds errors.
+    """A simulated rater's ability to find errors.
 
     Attributes
     ----------
-    name : name of the rater; it also seeds the rater's random numbers.
+    name : the rater's name, which also seeds the random numbers.
     sensitivity, minor_sensitivity : probability of noting a true significant error, and an insignificant one.
     false_alarms : mean number of false errors noted per candidate.
     """
@@ -43,21 +43,21 @@ class Rater:
 
 
 def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
-    """Yield (pair, notes of each of six raters) for ``n`` pairs of a reference and a candidate.
+    """Yield (pair, errors noted by each of six raters) for ``n`` pairs of a reference and a candidate.
 
-    Each four consecutive pairs have the same reference.
+    Every four consecutive pairs share a reference.
     """
-    people = panel(_RATERS, seed)
+    raters = panel(_RATERS, seed)
     for number, pair in enumerate(generate_error_cases(n, seed)):
-        case, origin = divmod(number, CANDIDATES)
-        yield pair, [note_errors(pair.comparison, rater, seed, f"{case}/{origin}") for rater in people]
+        case, candidate = divmod(number, CANDIDATES)
+        yield pair, [note_errors(pair.comparison, rater, seed, f"{case}/{candidate}") for rater in raters]
 
 
 def note_errors(comparison: ReportDifference, rater: Rater, seed: int, case: str) -> list[Noted]:
     """Return the errors that a rater notes in a candidate.
 
-    ``comparison`` has the true errors. The random numbers depend on ``seed``, the rater's name and ``case``,
-    the name of the pair.
+    ``comparison`` has the true errors. The random numbers depend on ``seed``, on the rater's name and on
+    ``case``, the name of the pair.
     """
     rng, notes = make_rng(seed, rater.name, case, "rating"), list[Noted]()
     for error in comparison.errors:
@@ -75,7 +75,7 @@ def note_errors(comparison: ReportDifference, rater: Rater, seed: int, case: str
 
 
 def panel(n: int, seed: int) -> list[Rater]:
-    """Return ``n`` raters with random sensitivities and false alarms around those of :class:`Rater`.
+    """Return ``n`` raters with random sensitivities and false alarms around the defaults of :class:`Rater`.
 
     Rater i depends only on ``seed`` and i.
     """

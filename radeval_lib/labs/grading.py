@@ -1,4 +1,4 @@
-"""Grading of a folder of submissions, each by one ``otter run`` that bubblewrap isolates."""
+"""Grading of a folder of submissions, each by a separate ``otter run`` that bubblewrap isolates."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _SANDBOX = "/submission"
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache")
 _MEMORY_LIMIT = 8 * 10**9  # bytes of address space per process
 _KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
-_GRACE = 120  # seconds after the time limit; a notebook that still runs then is not graded
+_GRACE = 120  # seconds; a notebook that is running this long after the time limit is not graded
 _STUDENT_ID = re.compile(r"^student_id\s*=\s*[\"']?(.*?)[\"']?\s*(?:#.*)?$", re.MULTILINE)
 _LAB_NAME = re.compile(r"otter\.Notebook\([\"'](\w+)\.ipynb[\"']\)")
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How submissions are graded.
+    """Options for grading submissions.
 
     Attributes
     ----------
@@ -61,8 +61,9 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
 
     Parameters
     ----------
-    output : CSV file for the marks. The feedback on each notebook is written to
-        ``<output>_feedback/<file>.txt`` beside it.
+    folder : the folder with the submissions.
+    output : CSV file for the marks. The feedback on each notebook is written beside it, to
+        ``<output>_feedback/<file>.txt``.
     say : called with a line about each notebook.
 
     Returns
@@ -70,8 +71,8 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
     DataFrame
         One row per notebook: ``file`` (path in the folder), ``student`` (the id in the notebook), ``lab``,
         ``status`` (``graded``, or why not), ``points`` (in tests), ``of`` (their maximum), and a column of
-        points for each task. Points are NaN for a task that is marked by hand or of another lab, and for a
-        notebook that was not graded.
+        points for each task. Points are NaN for a task that is marked by hand or belongs to another lab, and
+        for a notebook that was not graded.
 
     Raises
     ------
@@ -91,14 +92,14 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
             sources.build(lab, archives)
         with ThreadPoolExecutor(rules.jobs or os.cpu_count()) as pool:
 
-            def run(path: Path) -> dict[str, Any]:
+            def grade_file(path: Path) -> dict[str, Any]:
                 name = str(path.relative_to(folder))
                 row, text = _grade_submission(path, archives, rules)
                 atomic.write_text(feedback / f"{name}.txt", text)
                 say(f"{name}: {row['points']:g} of {row['of']:g}" if "of" in row else f"{name}: {text}")
                 return {"file": name, **row}
 
-            table = pd.DataFrame(pool.map(run, files))
+            table = pd.DataFrame(pool.map(grade_file, files))
     finally:
         shutil.rmtree(archives)
     atomic.write_text(output, table.to_csv(index=False))
@@ -106,10 +107,10 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
 
 
 def _find_lab(path: Path, default: str) -> Lab | None:
-    """Return the lab that a notebook names in its call of Otter or, without such a call, the lab ``default``.
+    """Return the lab that a notebook names in its call to Otter or, without such a call, the lab ``default``.
 
-    If the named lab does not exist, or is missing and ``default`` is empty, None is returned. Raises
-    NotebookError if ``default`` is needed but does not exist.
+    Return None if the named lab does not exist, or if the notebook names none and ``default`` is empty.
+    Raises NotebookError if ``default`` is needed but does not exist.
     """
     with suppress(OSError, UnicodeDecodeError):
         text = path.read_text(encoding="utf-8").replace('\\"', '"')
@@ -121,7 +122,7 @@ def _find_lab(path: Path, default: str) -> Lab | None:
 def _grade_submission(path: Path, archives: Path, rules: Rules) -> tuple[dict[str, Any], str]:
     """Return (row, feedback) of a submission: its row of the table, without ``file``, and a string.
 
-    If the submission cannot be graded, the feedback is the reason. ``archives`` is the folder of built labs.
+    If the submission cannot be graded, the feedback says why. ``archives`` is the folder of built labs.
     """
     lab = _find_lab(path, rules.lab)
     row: dict[str, Any] = {"student": "", "lab": ""}
@@ -134,7 +135,7 @@ def _grade_submission(path: Path, archives: Path, rules: Rules) -> tuple[dict[st
             raise NotebookError(problem, remedy="Correct the name in otter.Notebook(...).")
         if lab is None:
             problem = 'the notebook does not call otter.Notebook("LAB.ipynb")'
-            raise NotebookError(problem, remedy="Add the call, or give --lab.")
+            raise NotebookError(problem, remedy="Add the call, or grade again with --lab.")
         row["lab"] = lab.name
         notebook.metadata = {"kernelspec": _KERNEL}
         for cell in code:
@@ -151,21 +152,21 @@ def _grade_submission(path: Path, archives: Path, rules: Rules) -> tuple[dict[st
 
 
 def _run_otter(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str, dict[str, Any]]:
-    """Grade a notebook with Otter, and return its result for each test with points, by the name of the task.
+    """Grade a notebook with Otter, and return a mapping from task to test result, for tasks with points.
 
     A result has ``score``, ``max_score`` and ``output``, among others. Raises NotebookError if Otter fails or
     does not end in time.
     """
     environment = {"PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     environment |= {SECONDS: str(rules.seconds), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as directory:
+        folder = Path(directory)
         (folder / "results").mkdir()
         nbformat.write(notebook, folder / "lab.ipynb")
         shutil.copy(archive, folder / "autograder.zip")
         command = [sys.executable, "-m", "otter", "run", "lab.ipynb", "-o", "results"]
         process = subprocess.Popen(
-            [*_isolation_command(folder), *command] if rules.isolated else command,
+            [*_make_isolation_command(folder), *command] if rules.isolated else command,
             cwd=folder,
             env=environment if rules.isolated else os.environ | environment,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_LIMIT, _MEMORY_LIMIT)),
@@ -175,31 +176,31 @@ def _run_otter(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str,
             text=True,
         )
         try:
-            printed = process.communicate(timeout=rules.seconds + _GRACE)[1]
+            messages = process.communicate(timeout=rules.seconds + _GRACE)[1]
             results = json.loads((folder / "results" / "results.json").read_text(encoding="utf-8"))
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             process.communicate()
             problem = f"the notebook did not end within {rules.seconds} + {_GRACE} seconds"
-            raise NotebookError(problem) from None
+            raise NotebookError(problem, remedy="Correct the cell that does not end.") from None
         except OSError:
-            raise NotebookError((printed.strip().splitlines() or ["Otter wrote no results"])[-1]) from None
+            raise NotebookError((messages.strip().splitlines() or ["Otter wrote no results"])[-1]) from None
     scores = {test["name"]: test for test in results["tests"] if "max_score" in test}
     if not scores:
-        raise NotebookError("the notebook ended before its tests")
+        raise NotebookError("the notebook ended before its tests", remedy="Correct the cell that ends it.")
     return scores
 
 
-def _isolation_command(folder: Path) -> list[str]:
-    """Return the call of bubblewrap to which the command to isolate is appended.
+def _make_isolation_command(folder: Path) -> list[str]:
+    """Return the bubblewrap command; append the command to isolate.
 
-    The isolated process has no network. It can read only the system, Python, the library and the folder, and
-    can write only to ``results`` in the folder and to temporary folders.
+    The isolated process has no network. It can read only the system, Python, the library and ``folder``, and
+    can write only to ``results`` in ``folder`` and to temporary folders.
     """
     packages = [path for path in sys.path if path.endswith("-packages")]
     paths = {sys.prefix, sys.base_prefix, *packages, *_SYSTEM, str(ROOT / "radeval_lib"), str(MANIFESTS)}
     binds = [part for path in sorted(paths, key=len) for part in ("--ro-bind-try", path, path)]
-    hosts = folder / "hosts"  # gives the name by which Otter and the kernel connect
+    hosts = folder / "hosts"  # defines localhost, through which Otter and the kernel connect
     hosts.write_text("127.0.0.1 localhost\n", encoding="utf-8")
     return [
         *("bwrap", "--die-with-parent", "--unshare-all", "--hostname", "lab"),

@@ -1,7 +1,7 @@
-"""The findings in a student's own sentence, by the report parser after everyday phrases are replaced.
+"""The findings in a student's sentence, read by the report parser after everyday phrases are replaced.
 
 The parser knows how radiologists deny a finding. Students also write that a finding cannot be found, or that
-there is no doubt about it; such phrases are first replaced by ones that the parser knows.
+there is no doubt about it; these phrases are replaced by phrases that the parser knows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from radeval_lib.rules.reader.records import Finding
 from radeval_lib.rules.report_text.words import to_plain_text
 
 _SEEN = r"seen|found|identified|noticed|shown|confirmed|reported|observed|detected|discernible|there|the case"
-_REPLACEMENTS = (  # applied in order, each to the result of those before
+_REPLACEMENTS = (  # (pattern, replacement), applied in this order
     (r"\b(?:can(?:not|'t)|(?:am|are|is|was|were) unable to)\b", "can not"),
     (r"\bwon't\b", "will not"),
     (r"n't\b", " not"),
@@ -37,7 +37,7 @@ _REPLACEMENTS = (  # applied in order, each to the result of those before
 
 
 def find_findings(sentence: str) -> list[Finding]:
-    """Return the findings that a sentence states or denies, in order; empty if it names none."""
+    """Return the findings that a sentence states or denies, in order."""
     sentence = to_plain_text(sentence).text
     for pattern, replacement in _REPLACEMENTS:
         sentence = re.sub(pattern, replacement, sentence, flags=re.IGNORECASE)

@@ -1,9 +1,9 @@
-"""Building of the labs from their sources.
+"""Sources of the labs, and what is built from them.
 
 Otter makes the student's notebook, the solved notebook and the autograder; this module also makes the page of
 the book, the slides and the quiz. A source is a jupytext notebook in ``notebooks/labs/`` (format:
-docs/labs.md). The file of the same name in ``teaching/`` has the slides, separated by lines of ``---``, and
-below ``# Quiz`` numbered questions, each with its answer indented below it.
+docs/labs.md). The file of the same name in ``teaching/`` has the slides, separated by lines of ``---``, then
+``# Quiz`` and numbered questions, each with its answer indented below it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from radeval_lib.paths import BOOK, BUILD, LABS, ROOT, display_path, notebooks
 
 OUTPUT = BUILD / "labs"
 WORK = ROOT / "my_labs"
-"""Folder of the student's own copies, which are never overwritten or removed."""
+"""Folder of the student's working copies, which are never overwritten or removed."""
 UNANSWERED = "_Type your answer here, replacing this text._"
 _FOLDER = f"notebooks/{LABS.name}/"
 # The library's wheel, which an instructor adds to an archive for Gradescope.
@@ -62,7 +62,7 @@ _TASK = re.compile(r"^## (Task \d+: .*)$", re.MULTILINE)  # ## Task 1: clipped p
 
 @dataclass(frozen=True)
 class Lab:
-    """A lab: its number in the book's table of contents, its name and its title."""
+    """A lab, with its position in the book's table of contents (from 1), its name and its title."""
 
     number: int
     name: str
@@ -70,14 +70,14 @@ class Lab:
 
     @property
     def source(self) -> Path:
-        """The source file of the lab."""
+        """The lab's source file."""
         return LABS / f"{self.name}.md"
 
 
 @dataclass(frozen=True)
 class Task:
-    """A task: its name and points (0 for a stretch task), the cell with its answer, and the cells of its
-    tests."""
+    """A task, with its name and points (0 for a stretch task), the cell with its answer, and its test
+    cells."""
 
     name: str
     points: float
@@ -99,7 +99,7 @@ def list_labs() -> list[Lab]:
 
 
 def find(number_or_name: str) -> Lab:
-    """Return the lab with this number or name; raises NotebookError, which lists all, if there is none."""
+    """Return the lab with this number or name; raises NotebookError, which lists all labs, if none has it."""
     all_labs = list_labs()
     for lab in all_labs:
         if number_or_name in (str(lab.number), lab.name):
@@ -116,10 +116,10 @@ def read_title(source: Path) -> str:
     return match[1]
 
 
-def split_tasks(lab: Lab) -> list[NotebookNode | Task]:
-    """Return the content of a lab in order: cells without a task, and tasks with their cells.
+def read_content(lab: Lab) -> list[NotebookNode | Task]:
+    """Return a lab's content in order: cells outside tasks, and tasks with their cells.
 
-    ``Lab``, the number and a colon are put before the title.
+    The title is prefixed with ``Lab <number>: ``.
     """
     remaining = list(jupytext.read(lab.source).cells)
     remaining[0].source = remaining[0].source.replace("\n# ", f"\n# Lab {lab.number}: ", 1)
@@ -137,29 +137,30 @@ def split_tasks(lab: Lab) -> list[NotebookNode | Task]:
 
 def list_tasks(lab: Lab) -> list[Task]:
     """Return the tasks of a lab that carry points, in order."""
-    return [part for part in split_tasks(lab) if isinstance(part, Task) and part.points]
+    return [part for part in read_content(lab) if isinstance(part, Task) and part.points]
 
 
 def make_otter_notebook(lab: Lab) -> NotebookNode:
     """Return a lab as the notebook that ``otter assign`` converts.
 
-    A link to a page of the book is replaced by the link's words, or the page's title, and the page's file.
+    A link to a page of the book is replaced by the link's words, or the page's title if there are none, and
+    by the page's file.
     """
     cells = [new_raw_cell(_ASSIGNMENT)]
-    for part in split_tasks(lab):
+    for part in read_content(lab):
         cells += _make_question(part) if isinstance(part, Task) else [part]
-    cells.insert(2, new_code_cell(_START_OTTER.format(lab.name)))  # behind the title
+    cells.insert(2, new_code_cell(_START_OTTER.format(lab.name)))  # after the title
     for number, cell in enumerate(cells):
-        cell["id"] = f"cell-{number:03d}"  # the same at every build
+        cell["id"] = f"cell-{number:03d}"  # the same in every build
         if cell.cell_type == "markdown":
             cell.source = _LABEL.sub("", _BOOK_LINK.sub(_replace_link, cell.source))
     return new_notebook(cells=cells, metadata=jupytext.read(lab.source).metadata)
 
 
 def make_page(lab: Lab) -> NotebookNode:
-    """Return a lab as the book's page: without solutions, and with a call of the tests of each task."""
+    """Return a lab as a page of the book: without solutions, and with a call to the tests of each task."""
     cells = []
-    for part in split_tasks(lab):
+    for part in read_content(lab):
         if not isinstance(part, Task):
             cells.append(part)
         elif part.answer.cell_type == "markdown":
@@ -167,17 +168,17 @@ def make_page(lab: Lab) -> NotebookNode:
         else:
             cells.append(new_code_cell(_SOLUTION.sub(_replace_solution, part.answer.source).rstrip()))
             cells += [new_code_cell(f'grader.check("{part.name}")')] * bool(part.tests)
-    cells.insert(1, new_code_cell(_START_OTTER.format(lab.name)))  # behind the title
+    cells.insert(1, new_code_cell(_START_OTTER.format(lab.name)))  # after the title
     return new_notebook(cells=cells, metadata=jupytext.read(lab.source).metadata)
 
 
 def make_solution(lab: Lab) -> str:
-    """Return the code of the solved lab as a script, without tests, stretch tasks and the student's id.
+    """Return the code of the solved lab as a script, without tests, stretch tasks or the student's id.
 
-    Whoever runs the script must define ``student_id``.
+    The caller of the script must define ``student_id``.
     """
-    needed = (part for part in split_tasks(lab) if not isinstance(part, Task) or part.points)
-    cells = [part.answer if isinstance(part, Task) else part for part in needed]
+    needed_parts = (part for part in read_content(lab) if not isinstance(part, Task) or part.points)
+    cells = [part.answer if isinstance(part, Task) else part for part in needed_parts]
     sources = [cell.source for cell in cells if cell.cell_type == "code"]
     return "\n\n".join(source for source in sources if not source.startswith("student_id =")) + "\n"
 
@@ -188,37 +189,38 @@ def _is_test(cell: NotebookNode) -> bool:
 
 
 def _replace_solution(solution: re.Match[str]) -> str:
-    """Return the student's version of a solution: ``...`` or, for ``NO PROMPT``, the empty string."""
+    """Return what replaces a solution for students: ``...`` or, for ``NO PROMPT``, the empty string."""
     return "" if solution["bare"] else f"{solution['indent']}...\n"
 
 
 def _make_question(task: Task) -> list[NotebookNode]:
-    """Return the cells of a task with Otter's marks around them.
+    """Return the cells of a task, between Otter's markers.
 
-    Hidden tests share the points of the task; visible tests have none. A stretch task is only its own cell.
+    Hidden tests share the points of the task; visible tests carry none. A stretch task has only its answer
+    cell, without markers.
     """
     if not task.points:
         return [new_code_cell(task.answer.source)]
     hidden = ["hidden-test" in test.metadata["tags"] for test in task.tests]
-    shares = [task.points / sum(hidden) if hidden_test else 0 for hidden_test in hidden]
-    scored = f"points: {shares}" if hidden else f"points: {task.points:g}\nmanual: true"
-    cell_of = new_markdown_cell if task.answer.cell_type == "markdown" else new_code_cell
-    head = new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\n{scored}")
-    solution = [new_raw_cell("# BEGIN SOLUTION"), cell_of(task.answer.source), new_raw_cell("# END SOLUTION")]
-    cells = [head, *solution]
+    point_list = [task.points / sum(hidden) if hidden_test else 0 for hidden_test in hidden]
+    grading = f"points: {point_list}" if hidden else f"points: {task.points:g}\nmanual: true"
+    to_cell = new_markdown_cell if task.answer.cell_type == "markdown" else new_code_cell
+    header = new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\n{grading}")
+    solution = [new_raw_cell("# BEGIN SOLUTION"), to_cell(task.answer.source), new_raw_cell("# END SOLUTION")]
+    cells = [header, *solution]
     if task.tests:
-        without = tuple(task.answer.metadata.get("without", ()))
-        tests = [new_code_cell(make_otter_test(test, without)) for test in task.tests]
+        banned = tuple(task.answer.metadata.get("without", ()))
+        tests = [new_code_cell(make_otter_test(test, banned)) for test in task.tests]
         cells += [new_raw_cell("# BEGIN TESTS"), *tests, new_raw_cell("# END TESTS")]
     return [*cells, new_raw_cell("# END QUESTION")]
 
 
-def make_otter_test(cell: NotebookNode, without: tuple[str, ...]) -> str:
+def make_otter_test(cell: NotebookNode, banned: tuple[str, ...]) -> str:
     """Return the code of a test in the form that Otter calls, with Otter's settings above it.
 
     The test's parameters become answers that :func:`radeval_lib.labs.checks.values_of_names` returns. Its
-    docstring becomes the message that students read if a hidden test fails. ``without`` are packages that the
-    task's functions must not call.
+    docstring becomes the message that students read if a hidden test fails. ``banned`` names packages that
+    the task's functions must not call.
     """
     (function,) = ast.parse(cell.source).body
     assert isinstance(function, ast.FunctionDef), cell.source
@@ -227,18 +229,18 @@ def make_otter_test(cell: NotebookNode, without: tuple[str, ...]) -> str:
     if message:
         del function.body[0]
     function.args.args = [ast.arg("env")]
-    fetched = f"{', '.join(names)}, = values_of_names(env, {names}, {without})"
-    function.body[:0] = ast.parse(f"from radeval_lib.labs.checks import values_of_names\n{fetched}").body
-    configured = [f"hidden: {str('hidden-test' in cell.metadata['tags']).lower()}"]
-    configured += [f"failure_message: {message!r}"] * bool(message)
-    head = '""" # BEGIN TEST CONFIG\n{}\n""" # END TEST CONFIG\n'.format("\n".join(configured))
-    return head + ast.unparse(ast.fix_missing_locations(function))
+    assignment = f"{', '.join(names)}, = values_of_names(env, {names}, {banned})"
+    function.body[:0] = ast.parse(f"from radeval_lib.labs.checks import values_of_names\n{assignment}").body
+    config_lines = [f"hidden: {str('hidden-test' in cell.metadata['tags']).lower()}"]
+    config_lines += [f"failure_message: {message!r}"] * bool(message)
+    header = '""" # BEGIN TEST CONFIG\n{}\n""" # END TEST CONFIG\n'.format("\n".join(config_lines))
+    return header + ast.unparse(ast.fix_missing_locations(function))
 
 
 def _replace_link(link: re.Match[str]) -> str:
-    """Return the string that replaces a link to a page: the link's words, or the page's title, and its file.
+    """Return the text that replaces a link: the link's words, or the page's title, and the page's file.
 
-    Raises NotebookError if no page has the label.
+    Raises NotebookError if no page has the link's label.
     """
     for path in (*notebooks().values(), *sorted(BOOK.rglob("*.md"))):
         if f"({link['label']})=\n" in path.read_text(encoding="utf-8"):
@@ -249,27 +251,27 @@ def _replace_link(link: re.Match[str]) -> str:
 
 
 def build(lab: Lab, output: Path = OUTPUT) -> None:
-    """Build a lab with Otter, and write three files to the folder ``output``.
+    """Build a lab with Otter, and write its notebooks and autograder to the folder ``output``.
 
-    These are ``student/<lab>.ipynb``, ``solution/<lab>.ipynb`` and ``autograder/<lab>.zip``.
+    The files are ``student/<lab>.ipynb``, ``solution/<lab>.ipynb`` and ``autograder/<lab>.zip``.
     """
     from otter.assign import main as otter_assign
 
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        source, built = folder / f"{lab.name}.ipynb", folder / "made"
+    with tempfile.TemporaryDirectory() as directory:
+        folder = Path(directory)
+        source, built_folder = folder / f"{lab.name}.ipynb", folder / "made"
         nbformat.write(make_otter_notebook(lab), source)
         (folder / SOLUTION_FILE).write_text(make_solution(lab), encoding="utf-8")
-        otter_assign(str(source), str(built), no_pdfs=True, no_run_tests=True)
-        student = nbformat.read(built / "student" / source.name, as_version=4)
+        otter_assign(str(source), str(built_folder), no_pdfs=True, no_run_tests=True)
+        student = nbformat.read(built_folder / "student" / source.name, as_version=4)
         for cell in student.cells:
             if cell.cell_type == "code":  # so that Run All continues after an error
                 cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
-        nbformat.write(student, built / "student" / source.name)
-        (archive,) = (built / "autograder").glob("*.zip")
+        nbformat.write(student, built_folder / "student" / source.name)
+        (archive,) = (built_folder / "autograder").glob("*.zip")
         for built_file, path in (
-            (built / "student" / source.name, output / "student" / source.name),
-            (built / "autograder" / source.name, output / "solution" / source.name),
+            (built_folder / "student" / source.name, output / "student" / source.name),
+            (built_folder / "autograder" / source.name, output / "solution" / source.name),
             (archive, output / "autograder" / f"{lab.name}.zip"),
         ):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -277,19 +279,19 @@ def build(lab: Lab, output: Path = OUTPUT) -> None:
 
 
 def write_teaching(lab: Lab, output: Path = OUTPUT) -> None:
-    """Write a lab's slides, quiz and quiz with answers to ``teaching/`` in the folder ``output``.
+    """Write a lab's slides, its quiz and the quiz with answers to ``teaching/`` in the folder ``output``.
 
     The files are ``<lab>_slides.html``, which loads no other file, ``<lab>_quiz.md`` and
     ``<lab>_answers.md``.
     """
-    teaching = (LABS / "teaching" / lab.source.name).read_text(encoding="utf-8")
-    slides_source, _, quiz = teaching.partition("# Quiz\n")
-    text = lab.source.read_text(encoding="utf-8")
-    objectives = "; ".join(_OBJECTIVES.findall(text)).split("; ")
-    first = f"# Lab {lab.number}: {lab.title}\n\n- " + "\n- ".join(objectives)
-    last = "# Your tasks\n\n- " + "\n- ".join(_TASK.findall(text))
+    teaching_text = (LABS / "teaching" / lab.source.name).read_text(encoding="utf-8")
+    slides_source, _, quiz = teaching_text.partition("# Quiz\n")
+    lab_text = lab.source.read_text(encoding="utf-8")
+    objectives = "; ".join(_OBJECTIVES.findall(lab_text)).split("; ")
+    first_slide = f"# Lab {lab.number}: {lab.title}\n\n- " + "\n- ".join(objectives)
+    last_slide = "# Your tasks\n\n- " + "\n- ".join(_TASK.findall(lab_text))
     render = MarkdownIt("commonmark").enable("table").render
-    slides = [render(slide) for slide in (first, *slides_source.split("\n---\n"), last)]
+    slides = [render(slide) for slide in (first_slide, *slides_source.split("\n---\n"), last_slide)]
     template = Path(__file__).with_name("teaching.html.j2").read_text(encoding="utf-8")
     page = Environment(autoescape=True).from_string(template).render(lab=lab, slides=slides)
     title = f"# Quiz on lab {lab.number}: {lab.title}\n\n"

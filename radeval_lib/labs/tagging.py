@@ -16,34 +16,35 @@ Sentence = tuple[list[str], list[str]]  # the words of a sentence, and their IOB
 def sentences(style: Style, n_reports: int, seed: int) -> list[Sentence]:
     """Return the sentences of ``n_reports`` generated chest reports, each as (words, IOB tags).
 
-    ``style`` is ``hospital`` or ``encyclopaedic``. Articles at the beginning of an entity are left out of it.
+    ``style`` is ``hospital`` or ``encyclopaedic``. An article at the beginning of an entity is tagged ``O``.
     """
     generated = generator.generate(n_reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
-    tagged = [sentence for report in generated for sentence in encode_iob(report.findings)]
-    for words, tags in tagged:
+    tagged_sentences = [sentence for report in generated for sentence in encode_iob(report.findings)]
+    for words, tags in tagged_sentences:
         for index, (word, tag) in enumerate(zip(words, list(tags), strict=True)):
             if tag.startswith("B-") and word.lower() in ("a", "an", "the"):
                 tags[index] = "O"
                 if tags[index + 1 : index + 2] == [f"I-{tag[2:]}"]:
                     tags[index + 1] = tag
-    return tagged
+    return tagged_sentences
 
 
 def features(words: Sequence[str], index: int) -> dict[str, str]:
-    """Return the features of the word at ``index``: the word, its last three letters, and its neighbours.
+    """Return the features of the word at ``index``: the word, its last three letters and its neighbours.
 
-    Neighbours are the two words on either side; ``<`` and ``>`` stand for those beyond the sentence.
+    ``word-2`` to ``word+2`` are the word and its neighbours, ``end`` its last letters, and ``before`` the two
+    preceding words. ``<`` and ``>`` stand for words beyond the sentence.
     """
     padded = ["<", "<", *(word.lower() for word in words), ">", ">"]
     position = index + 2
-    near = {f"word{offset:+d}": padded[position + offset] for offset in (-2, -1, 0, 1, 2)}
-    return {**near, "end": padded[position][-3:], "before": " ".join(padded[position - 2 : position])}
+    neighbours = {f"word{offset:+d}": padded[position + offset] for offset in (-2, -1, 0, 1, 2)}
+    return {**neighbours, "end": padded[position][-3:], "before": " ".join(padded[position - 2 : position])}
 
 
 def train(examples: Sequence[Sentence]) -> Any:
-    """Return a scikit-learn pipeline that predicts the tag of a word from its :func:`features`.
+    """Return a scikit-learn pipeline that predicts a word's tag from its :func:`features`.
 
-    The sentences must have at least two different tags. The same sentences give the same model.
+    ``examples`` must have at least two different tags. The same examples give the same model.
     """
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.pipeline import make_pipeline
@@ -56,7 +57,7 @@ def train(examples: Sequence[Sentence]) -> Any:
 
 
 def predict(tagger: Any, texts: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the predicted tags of each sentence, which is given as its words."""
+    """Return the predicted tags of each sentence; ``texts`` has the words of each sentence."""
     inputs = [features(words, index) for words in texts for index in range(len(words))]
     tags = iter(tagger.predict(inputs) if inputs else ())
     return [[str(next(tags)) for _ in words] for words in texts]
@@ -65,7 +66,7 @@ def predict(tagger: Any, texts: Sequence[Sequence[str]]) -> list[list[str]]:
 def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
     """Return the entities of a sentence as (index of the first word, index after the last word, type).
 
-    A tag ``I-`` that continues no entity begins one.
+    An ``I-`` tag that continues no entity begins a new entity.
     """
     return set(decode_standard(tags))
 
@@ -73,7 +74,8 @@ def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
 def score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:
     """Return micro ``precision``, ``recall`` and ``f1`` of entities, from 0 to 1; 0 if undefined.
 
-    ``gold`` and ``predicted`` have the tags of each sentence. An entity is right if its words and type are.
+    ``gold`` and ``predicted`` have the tags of each sentence. A predicted entity is correct if its words and
+    type are those of a gold entity.
     """
     counts = compare_spans(list(map(spans, gold)), list(map(spans, predicted)), list(map(len, gold))).spans
     return {name: getattr(counts, name) for name in ("precision", "recall", "f1")}

@@ -47,7 +47,7 @@ class Cell:
 def cells(lab: str) -> list[Cell]:
     """Return the cells of a lab in their order, without the student's id and stretch tasks."""
     result = []
-    for part in sources.split_tasks(sources.find(lab)):
+    for part in sources.read_content(sources.find(lab)):
         if isinstance(part, Task):
             if part.tests:
                 result.append(Cell(part.answer.source, part.name))
