@@ -55,13 +55,13 @@ class Card:
 
     Attributes
     ----------
-    data : the content of the card, of JSON's types: ``schema`` (version of the format), ``metric`` (name,
-        direction, range and other declarations), ``settings``, ``pairs`` (their number, by part), ``edited``
-        (source of the edited reports), ``faults`` (a sentence for each fault that the checks found),
-        ``radpref``, ``mts_dialog``, ``edits``, ``behaviour`` and ``systems`` (results of
-        :mod:`~radeval_lib.metric_cards.measurements`), ``not_tried`` (for each thing that was not measured,
-        why), and the versions of ``python``, ``platform`` and ``packages``. ``radpref``, ``mts_dialog`` and
-        ``systems`` are None if they were not measured.
+    data : the content of the card, in JSON types: ``schema`` (version of the format), ``metric`` (name,
+        direction, range and other declarations), ``settings``, ``pairs`` (number of pairs, by part),
+        ``edited`` (source of the edited reports), ``faults`` (a sentence for each fault that the checks
+        found), ``radpref``, ``mts_dialog``, ``edits``, ``behaviour`` and ``systems`` (results of
+        :mod:`~radeval_lib.metric_cards.measurements`), ``not_tried`` (a mapping from missing measurement to
+        reason), and the versions of ``python``, ``platform`` and ``packages``. ``radpref``, ``mts_dialog``
+        and ``systems`` are None if they were not measured.
     scores : one row per scored pair, with ``id``, ``part``, ``row``, ``kind`` (as in
         :func:`radeval_lib.metric_cards.pairs.build`) and ``score``, which is NaN for a failure.
     message : type and message of the metric's first exception; empty if there was none.
@@ -101,7 +101,7 @@ class Card:
     def rivals(self) -> list[dict[str, Any]]:
         """Return the rows of ``data["radpref"]`` for the stored metrics that this metric was tested against.
 
-        Empty if there was no test, as with a half of RadPref.
+        The list is empty if nothing was tested, as with a half of RadPref.
         """
         return [row for row in (self.data["radpref"] or {}).get("rows", []) if "p_holm" in row]
 
@@ -115,72 +115,68 @@ class Card:
         if radpref is None:
             return [f"“{self.name}”: agreement with radiologists was not measured."]
         own_row, person = self.row(self.name), self.row(PERSON)
-        times_scored = own_yaml.read(Path(__file__).parents[1] / "jobs" / "freeze.yml")["scored"]
+        uses = own_yaml.read(Path(__file__).parents[1] / "jobs" / "freeze.yml")["scored"]
         return [
             *self._rival_sentences(),
             f"With the mean of two radiologists it reaches {own_row['others']:.2f}, the third radiologist "
             f"{person['others']:.2f}.",
             _TUNING_SENTENCES[self.data["metric"]["tuned_on_radpref"]],
-            "Metrics by rules may look too good: "
-            f"RadPref was scored {times_scored} times while they changed.",
+            f"Rule-based metrics may look too good: RadPref was scored {uses} times in their development.",
         ]
 
     def _rival_sentences(self) -> list[str]:
-        """Return sentences on τ_b with the mean grade and on the tests against stored metrics.
-
-        If nothing was tested, one of two sentences says so.
-        """
+        """Return sentences on τ_b with the mean grade and on the tests against stored metrics, if any."""
         radpref, own_row, rivals = self.data["radpref"], self.row(self.name), self.rivals()
         low, high = radpref["null_band"]
         tau = _format_result(own_row, "value")
-        chance = "within" if low <= own_row["value"] <= high else "outside"
-        reached = (
-            f"Its τ_b with the mean grade is {tau}, {chance} the {low:+.2f} to {high:+.2f} of random scores."
+        region = "within" if low <= own_row["value"] <= high else "outside"
+        tau_sentence = (
+            f"Its τ_b with the mean grade is {tau}, {region} the {low:+.2f} to {high:+.2f} of random scores."
         )
         data_used = f"RadPref, {radpref['candidates']} candidates for {radpref['cases']} distinct references"
         if not rivals:
-            return [f"“{self.name}” was not tested against the stored metrics ({data_used}).", reached]
+            return [f"“{self.name}” was not tested against the stored metrics ({data_used}).", tau_sentence]
         best = max(rivals, key=lambda row: row["value"])
         verdict = f"is not shown to differ from {best['metric']}"
         if best["p_holm"] < LEVEL:
-            side = "better" if best["difference"] > 0 else "worse"
-            verdict = f"agrees {side} with radiologists than {best['metric']}"
+            label = "better" if best["difference"] > 0 else "worse"
+            verdict = f"agrees {label} with radiologists than {best['metric']}"
         sides: dict[str, list[str]] = {"better than": [], "worse than": [], "not shown to differ from": []}
         for row in rivals:
-            side = "better than" if row["difference"] > 0 else "worse than"
-            sides[side if row["p_holm"] < LEVEL else "not shown to differ from"].append(row["metric"])
+            label = "better than" if row["difference"] > 0 else "worse than"
+            sides[label if row["p_holm"] < LEVEL else "not shown to differ from"].append(row["metric"])
         gap, p = _format_result(best, "difference", "+.2f"), f"{best['p_holm']:.2g}"
         return [
             f"“{self.name}” {verdict}, the best of {len(rivals)} stored metrics (difference in τ_b "
             f"{gap}, p = {p} after Holm’s correction; {data_used}).",
-            reached,
-            f"It is {joined([f'{side} {joined(names)}' for side, names in sides.items() if names])}.",
+            tau_sentence,
+            f"It is {joined([f'{label} {joined(names)}' for label, names in sides.items() if names])}.",
             f"Power is 80 % for a difference of {radpref['detectable']:.2f} (median over stored metrics).",
         ]
 
     def _other_sentences(self) -> list[str]:
-        """Return sentences on counted facts and on the costs of two edits; empty if neither was measured."""
+        """Return sentences on counted facts and on the costs of two edits, for those that were measured."""
         texts = []
         if row := self._fact_results().get(self.name):
             value = _format_result(row, "value")
             texts.append(f"Its τ_b with F1 of counted facts in {row['n']} summaries (MTS-Dialog): {value}.")
         edits = self.edit_costs()
-        lost_no, reworded = edits.get("a “no” lost"), edits.get("in other words")
-        if lost_no and reworded and None not in (lost_no["value"], reworded["value"]):
+        deletion, rewording = edits.get("a “no” lost"), edits.get("in other words")
+        if deletion and rewording and None not in (deletion["value"], rewording["value"]):
             texts.append(
-                f"A lost “no” costs {format_cost(lost_no)} of what an unrelated report costs; rewording a "
-                f"report costs {format_cost(reworded)} ({self.data['edited']})."
+                f"A lost “no” costs {format_cost(deletion)} of what an unrelated report costs; rewording a "
+                f"report costs {format_cost(rewording)} ({self.data['edited']})."
             )
-        elif lost_no and reworded:
+        elif deletion and rewording:
             texts.append("An unrelated report may score as high as an equal one, so edits have no cost.")
         return texts
 
     def _fact_results(self) -> dict[str, dict[str, Any]]:
-        """Return the row of ``data["mts_dialog"]`` for each metric, by its name; empty if not measured."""
+        """Return a mapping from metric to its row of ``data["mts_dialog"]``; empty if not measured."""
         return {row["metric"]: row for row in self.data["mts_dialog"] or []}
 
     def edit_costs(self) -> dict[str, dict[str, Any]]:
-        """Return the row of ``data["edits"]`` for each edit, by its name."""
+        """Return a mapping from edit to its row of ``data["edits"]``."""
         return {row["edit"]: row for row in self.data["edits"]}
 
     def table(self) -> pd.DataFrame:
@@ -188,8 +184,8 @@ class Card:
 
         Columns are ``metric``, ``τ_b``, ``difference``, ``p (Holm)``, ``choices``, ``with two radiologists``
         and ``facts``. If agreement on RadPref was not measured, the table has the columns ``edit`` and
-        ``cost`` instead. Cells are strings, most with an interval, such as ``0.55 [0.50, 0.60]``; a missing
-        value is a dash.
+        ``cost`` instead. Cells are strings, most with a confidence interval, such as ``0.55 [0.50, 0.60]``; a
+        missing value is a dash.
         """
         if self.data["radpref"] is None:
             edits = self.edit_costs().items()
@@ -215,9 +211,9 @@ class Card:
 
     def bibtex(self) -> str:
         """Return the BibTeX entries of the data sets that the card uses, as one string."""
-        used = {name for name in ("radpref", "mts_dialog") if self.data[name]}
-        used |= {"openi"} if self.data["edited"].startswith("Open-i") else set()
-        return select_bibtex(key for name, key in _CITATION_KEYS.items() if name in used)
+        set_names = {set_name for set_name in ("radpref", "mts_dialog") if self.data[set_name]}
+        set_names |= {"openi"} if self.data["edited"].startswith("Open-i") else set()
+        return select_bibtex(key for set_name, key in _CITATION_KEYS.items() if set_name in set_names)
 
     def html(self) -> str:
         """Return the card as an HTML page that loads no other file."""
@@ -228,8 +224,8 @@ class Card:
     def write(self, path: str | Path) -> list[Path]:
         """Write the card as an HTML page and four other files, and return the five paths.
 
-        The page is written to ``path``. Beside it, files of the same name end in ``.json`` (:attr:`data`),
-        ``.csv`` and ``.tex`` (:meth:`table`) and ``.bib`` (:meth:`bibtex`).
+        The page is written to ``path``. The files beside it have the same name but end in ``.json``
+        (:attr:`data`), ``.csv`` and ``.tex`` (:meth:`table`) and ``.bib`` (:meth:`bibtex`).
 
         Raises
         ------
@@ -246,7 +242,7 @@ class Card:
             target.with_suffix(".bib"): self.bibtex(),
         }
         if len(content) < 5:
-            problem = f"a file that ends in {target.suffix} is written beside the page"
+            problem = f"the page ends in {target.suffix}, as a file beside it does"
             raise MetricError(problem, target.name, "Give the page a name that ends in .html.")
         for file in content:
             check_target(file, example="card.html")
@@ -257,9 +253,10 @@ class Card:
 
 
 def _format_result(row: Mapping[str, Any], name: str, form: str = ".2f") -> str:
-    """Return the value ``name`` of a result with its interval, as a string; a dash if there is no such value.
+    """Return the value ``name`` of a result with its confidence interval, as a string.
 
-    The ends of the interval are ``<name>_low`` and ``<name>_high`` of ``row``; ``form`` is their format.
+    The bounds are ``<name>_low`` and ``<name>_high`` of ``row``; ``form`` is the format of the numbers. A
+    missing value gives a dash.
     """
     if row.get(name) is None:
         return "–"
@@ -267,20 +264,20 @@ def _format_result(row: Mapping[str, Any], name: str, form: str = ".2f") -> str:
 
 
 def format_cost(cost: Mapping[str, Any]) -> str:
-    """Return a cost in percent with its interval, as a string; a dash if the cost is None.
+    """Return a cost in percent with its confidence interval, as a string; a dash if the cost is None.
 
-    ``cost`` has the shares ``value``, ``low`` and ``high``. If both ends round to the same whole percent, one
-    decimal is shown. If they are equal even then, the interval is left out.
+    ``cost`` has the shares ``value``, ``low`` and ``high``. If both bounds round to the same integer percent,
+    one decimal is shown. If they are equal even then, the interval is left out.
 
-    >>> ends = ((0.01, 0.03), (0.018, 0.024), (0.021, 0.021))
-    >>> [format_cost({"value": 0.021, "low": low, "high": high}) for low, high in ends]
+    >>> bounds = ((0.01, 0.03), (0.018, 0.024), (0.021, 0.021))
+    >>> [format_cost({"value": 0.021, "low": low, "high": high}) for low, high in bounds]
     ['2% [1%, 3%]', '2.1% [1.8%, 2.4%]', '2%']
     """
     if cost["value"] is None:
         return "–"
-    ends = [cost["low"], cost["high"]]
+    bounds = [cost["low"], cost["high"]]
     for form in ("z.0%", "z.1%"):
-        low, high = (f"{end:{form}}" for end in ends)
+        low, high = (f"{bound:{form}}" for bound in bounds)
         if low != high:
             return f"{cost['value']:{form}} [{low}, {high}]"
     return f"{cost['value']:z.0%}"
@@ -307,36 +304,36 @@ def metric_card(
     Parameters
     ----------
     metric : a function ``(reference, candidate) -> number``, or ``(candidate, reference)`` if its
-        parameters have such names; a metric of this library or its name; or, by ``id``, the score of each
-        pair of :func:`radeval_lib.metric_cards.pairs.build`.
-    name : the metric's name on the card; default: the name of the function. Ignored for a metric of this
+        parameters have such names; a metric of this library or its name; or a mapping from the ``id`` of each
+        pair of :func:`radeval_lib.metric_cards.pairs.build` to its score.
+    name : the metric's name on the card; by default, the name of the function. Ignored for a metric of this
         library.
     batched : whether the function takes two lists of strings and returns a number per pair.
     higher_is_better, value_range : the direction, and the lowest and highest possible score, as the author
-        declares them. Ignored for a metric of this library, like ``tuned``.
+        declares them. Like ``tuned``, ignored for a metric of this library.
     tuned : whether any part of the metric was fitted to RadPref's ratings.
     half : the part of RadPref to use: ``all`` cases, or a fixed half of them (``development`` or ``report``),
         on which no difference is tested.
     quick : whether to edit 30 reports instead of 100.
-    systems : whether to score reports of real systems on Open-i, too.
+    systems : whether to score reports of real systems on Open-i as well.
     data_root : the folder with RadPref, MTS-Dialog and Open-i; empty for ``RADEVAL_DATA_ROOT`` or the
         repository's ``data``. None for no data: then only edits of generated reports are scored.
-    rated_scores : the metric's scores of rated sets (:data:`radeval_lib.metric_cards.pairs.RATED`), by set,
-        one per row of its stored table. Sets given here are not scored.
+    rated_scores : a mapping from rated set (:data:`radeval_lib.metric_cards.pairs.RATED`) to the metric's
+        scores, one per row of the set's stored table. Sets given here are not scored.
     seed : the seed of resampling and permutation, 0 or more.
     progress : called with the number of pairs scored and their share, from 0 to 1; first with zeros.
 
     Raises
     ------
     MetricError
-        If the metric is unknown, it scores no pair, or an argument is not as described.
+        If the metric is unknown or scores no pair, or an argument is not as described.
     DataError
         If the data root does not exist.
     """
     for value, choices, where in ((half, Half, "half"), (tuned, Tuned, "tuned")):
         check_choice(value, choices, where, MetricError)
     if not isinstance(seed, int | np.integer) or seed < 0:
-        raise MetricError(f"seed is {seed!r}", "seed", "Give a whole number, 0 or more.")
+        raise MetricError(f"seed is {seed!r}", "seed", "Give an integer, 0 or more.")
     key, substitute = "", ""
     if isinstance(metric, str):
         by_name.get(metric)
@@ -351,9 +348,9 @@ def metric_card(
         if name in [by_name.get(other).title or other for other in by_name.names()]:
             name = f"{name} (this card)"
     if to_line(name, 60) != name or not name.strip():
-        raise MetricError(f"{name!r} is not a name to print", "name", "Give 1 to 60 printable characters.")
+        raise MetricError(f"{name!r} is not a valid name", "name", "Give 1 to 60 printable characters.")
     if value_range is not None and not value_range[0] < value_range[1]:
-        raise MetricError(f"the range {value_range} is empty", "range", "Give the lower end first.")
+        raise MetricError(f"the range {value_range} is empty", "range", "Give the lower bound first.")
     root, sign = resolve_data_root(data_root), 1 if higher_is_better else -1
     sets = {label: stored.load(label) for label in pairs.RATED}
     set_scores = _find_known_scores(sets, rated_scores or {}, key)
@@ -409,20 +406,20 @@ def metric_card(
 def _find_known_scores(
     sets: Mapping[str, stored.Recording], rated_scores: Mapping[str, FloatArray], key: str
 ) -> dict[str, FloatArray]:
-    """Return the scores of rated sets that are known before scoring, by set.
+    """Return a mapping from rated set to scores that are known before scoring.
 
-    These scores are ``rated_scores`` and the stored scores of the metric of this library named ``key``, which
-    take precedence; ``key`` is empty for another metric.
+    These are ``rated_scores`` and the stored scores of this library's metric ``key``, which take precedence;
+    ``key`` is empty for another metric.
 
     Raises
     ------
     MetricError
-        If ``rated_scores`` has an unknown set, or not one score per row of a set.
+        If ``rated_scores`` has an unknown set, or a wrong number of scores for a set.
     """
     known = {label: np.asarray(values, dtype=np.float64) for label, values in rated_scores.items()}
     for label, values in known.items():
         if label not in sets or values.shape != (len(sets[label].table),):
-            problem = f"{values.size:,} scores for {label!r}, which is no rated set or has another size"
+            problem = f"{values.size:,} scores for {label!r}, which is unknown or has another number of rows"
             raise MetricError(problem, "rated_scores", f"Give a score per row of {list_names(sets)}.")
     for label, recording in sets.items():
         if key in recording.about["columns"]:
@@ -437,6 +434,7 @@ def _measure_agreement(
 
     Parameters
     ----------
+    recording : the stored set, with its ratings and the scores of other metrics.
     oriented : a score per row of the set (higher is better). NaN and infinite scores count as the lowest
         finite score.
     name : title of the metric on the card.
@@ -446,22 +444,22 @@ def _measure_agreement(
     Returns
     -------
     dict, list or str
-        A string that says why if the agreement cannot be measured. Otherwise, for RadPref, the dictionary of
-        :func:`~radeval_lib.metric_cards.measurements.measure_radpref`, and for counted facts the list of
-        :func:`~radeval_lib.metric_cards.measurements.measure_facts`.
+        For RadPref, the dictionary of :func:`~radeval_lib.metric_cards.measurements.measure_radpref`; for
+        counted facts, the list of :func:`~radeval_lib.metric_cards.measurements.correlate_with_fact_f1`. If
+        the agreement cannot be measured, a string that says why.
     """
     finite, cases = np.isfinite(oriented), recording.table["case"].to_numpy()
     if not finite.any():
         return "none of its pairs got a score"
     all_scores = {name: np.where(finite, oriented, oriented[finite].min())} | load_rivals(recording, key)
-    in_half = measurements.select_half(cases, settings["half"] if recording.name == "radpref" else "all")
-    scores, seed = {title: values[in_half] for title, values in all_scores.items()}, settings["seed"]
-    if not varies(scores[name], cases[in_half]):
+    mask = measurements.select_half(cases, settings["half"] if recording.name == "radpref" else "all")
+    scores, seed = {title: values[mask] for title, values in all_scores.items()}, settings["seed"]
+    if not varies(scores[name], cases[mask]):
         return "nearly all pairs have the same score"
     if recording.name != "radpref":
-        return measurements.measure_facts(recording.table, scores, seed=seed)
-    drawing = {"resamples": settings["resamples"], "seed": seed, "with_tests": settings["half"] == "all"}
-    return measurements.measure_radpref(recording.table[in_half], scores, name, **drawing)
+        return measurements.correlate_with_fact_f1(recording.table, scores, seed=seed)
+    options = {"resamples": settings["resamples"], "seed": seed, "with_tests": settings["half"] == "all"}
+    return measurements.measure_radpref(recording.table[mask], scores, name, **options)
 
 
 def find_faults(about: Mapping[str, Any], failed_on_radpref: int) -> list[str]:
@@ -487,26 +485,26 @@ def find_faults(about: Mapping[str, Any], failed_on_radpref: int) -> list[str]:
         flag = "give --lower-is-better" if metric["higher_is_better"] else "leave out --lower-is-better"
         share = f"{behaviour['identical_below_unrelated']:.0%}"
         problem = f"in {share} of reports an equal text scores worse than an unrelated one"
-        faults.append(f"The direction looks wrong: {problem}; to turn it, {flag}.")
+        faults.append(f"The direction looks wrong: {problem}; to reverse it, {flag}.")
     if behaviour["outside_range"]:
         low, high = metric["range"]
-        seen = "{:.4g} to {:.4g} are seen".format(*behaviour["range_seen"])
+        observed = "{:.4g} to {:.4g} are seen".format(*behaviour["range_seen"])
         count = f"{behaviour['outside_range']:,} scores"
-        faults.append(f"Outside its range: {count}; {low:g} to {high:g} is declared, {seen}.")
+        faults.append(f"Outside its range: {count}; {low:g} to {high:g} is declared, {observed}.")
     total = sum(behaviour["failures"].values())
     if total or failed_on_radpref:
-        without = f"{failed_on_radpref} pairs of RadPref and {total:,} of all {behaviour['pairs']:,} scored"
-        faults.append(f"No score for {without}; they count as the worst.")
+        missing = f"{failed_on_radpref} pairs of RadPref and {total:,} of all {behaviour['pairs']:,} scored"
+        faults.append(f"No score for {missing}; they count as the worst.")
     if about["settings"]["quick"]:
         faults.append("Made with --quick: fewer reports were edited.")
     return faults
 
 
 def resolve_data_root(folder: str | Path | None) -> Path | None:
-    """Return the folder of data files; None if there is none or ``folder`` is None.
+    """Return the folder of data files, or None if there is none or ``folder`` is None.
 
-    If ``folder`` is empty, ``RADEVAL_DATA_ROOT`` is used or, if that is not set, the folder ``data``. Raises
-    DataError if a folder that is given or set does not exist.
+    If ``folder`` is empty, ``RADEVAL_DATA_ROOT`` is used or, if that is not set, the repository's ``data``.
+    Raises DataError if ``folder`` or ``RADEVAL_DATA_ROOT`` names a folder that does not exist.
     """
     if folder is None or not (str(folder) or os.environ.get("RADEVAL_DATA_ROOT") or DATA.is_dir()):
         return None

@@ -1,10 +1,10 @@
 """The measurements of a metric's report card.
 
-These are its agreement with human ratings beside every stored metric, with the power of that comparison, the
-cost of simple edits, its behaviour, and its scores of reports of real systems.
+These are the metric's agreement with human ratings beside that of every stored metric, with the statistical
+power of this comparison; the cost of simple edits; behaviour, such as ties; and scores of real systems.
 
 Scores are oriented (higher is better) unless a function says otherwise. All rows of a case are resampled
-together. Only differences in τ_b with the mean grade, to every stored metric, are tested; this was fixed
+together. Only the differences from each stored metric in τ_b with the mean grade are tested, as was fixed
 beforehand.
 """
 
@@ -38,7 +38,7 @@ LEAST_CASES = 50
 PERSON = "one radiologist"
 """Name of the row of a single radiologist among the metrics."""
 PERMUTATIONS, MORE_RESAMPLES = 2_000, 50_000
-"""Permutations of scores for the band of chance, and resamples for p values near the significance level."""
+"""Permutations of scores for the null band, and resamples for p values near the significance level."""
 _P_VALUES_NEAR_LEVEL = (LEVEL / 5, 5 * LEVEL)
 KINDS = {
     "changes the report": tuple(HARMFUL),
@@ -46,29 +46,30 @@ KINDS = {
     "changes its layout": tuple(LAYOUTS),
     "sentences of another report": tuple(map(str, STEPS)),
 }
+"""The names of the edits of each kind."""
 RESAMPLES = 1_000
 """Bootstrap resamples, except for the agreement with RadPref."""
-_TOLERANCE = 1e-9  # scores nearer than this are equal
+_TOLERANCE = 1e-9  # scores that differ by at most this count as equal
 
 
-def load_rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
-    """Return the oriented stored scores of a set, shape (rows,), by the title of the metric.
+def load_rivals(recording: Recording, excluded: str) -> dict[str, FloatArray]:
+    """Return a mapping from metric title to the stored scores of a set (higher is better), shape (rows,).
 
-    ``without`` is the name of a metric to leave out, or empty. A title also names the model that replaces a
-    published one.
+    ``excluded`` is the name of a metric to leave out, or empty. A title also names the model that replaces a
+    published model.
     """
     return {
         recording.title(name): recording.table[name].to_numpy(np.float64) * by_name.get(name).sign()
         for name in recording.about["columns"]
-        if name != without
+        if name != excluded
     }
 
 
 def select_half(cases: NDArray[Any], half: Half) -> NDArray[np.bool_]:
-    """Return which rows belong to a half of RadPref, as booleans of shape (rows,).
+    """Return a mask of the rows that belong to a half of RadPref, shape (rows,).
 
-    ``development`` is the half with even case numbers, ``report`` the half with odd ones, and ``all`` every
-    row. ``cases`` has the case number of each row.
+    ``development`` is the half with even case numbers, ``report`` the half with odd case numbers, and ``all``
+    every row. ``cases`` has the case number of each row.
     """
     even = np.asarray(cases) % 2 == 0
     return {"all": np.ones_like(even), "development": even, "report": ~even}[half]
@@ -89,20 +90,20 @@ def measure_radpref(
     ----------
     table : one row per candidate, with ``case``, ``set`` and the grades ``grade_1`` to ``grade_3`` of three
         radiologists. The two candidates of a set are compared with each other.
-    scores : oriented, finite scores of every metric by its name; shape (rows,) each.
-    name : the card's metric, one of ``scores``.
+    scores : a mapping from metric to finite scores, where higher is better; shape (rows,) each.
+    name : the card's metric, a key of ``scores``.
     resamples : number of bootstrap resamples.
     seed : seed of the bootstrap and the permutations.
-    with_tests : whether to test differences; False for rows on which metrics are developed. Differences are
-        not tested either if there are fewer than :data:`LEAST_CASES` cases.
+    with_tests : whether to test differences; False for rows on which metrics are developed. With fewer than
+        :data:`LEAST_CASES` cases, differences are never tested.
 
     Returns
     -------
     dict
         ``candidates`` and ``cases``, their numbers; ``detectable``, the difference in τ_b that a test finds
-        with a power of 80 % (median over pairs of stored metrics); ``null_band``, the ends of the middle 95 %
-        of the τ_b of permuted scores; and ``rows``, one for each metric and :data:`PERSON`. A row has
-        ``metric``, the name, and:
+        with a power of 80% (the median over pairs of stored metrics); ``null_band``, the 2.5th and 97.5th
+        percentile of τ_b with permuted scores; and ``rows``, one for each metric and :data:`PERSON`. A row
+        has ``metric``, the name, and:
 
         - ``value``: τ_b with the mean grade (not for :data:`PERSON`);
         - ``difference``: τ_b of the card's metric minus τ_b of this one, with ``p_holm`` and ``detectable``
@@ -111,7 +112,8 @@ def measure_radpref(
           radiologists prefer. Each of the three radiologists is left out in turn, and the mean is taken;
         - ``others``: τ_b with the mean grade of two radiologists; the mean is taken in the same way.
 
-        Keys that end in ``_low`` and ``_high`` have the ends of the 95 % interval from resampling cases.
+        Keys that end in ``_low`` and ``_high`` have the bounds of the 95% confidence interval, from
+        resampling cases.
     """
     cases, grades = table["case"].to_numpy(), table[["grade_1", "grade_2", "grade_3"]].to_numpy(np.float64)
     mean_grades, sets = grades.mean(axis=1), pairs_within(table["set"].tolist())
@@ -122,42 +124,42 @@ def measure_radpref(
     def resample_tau(values: Mapping[str, FloatArray], ratings: FloatArray, n: int, part: str) -> Resampled:
         return resample(values, ratings, groups=cases, kind="kendall", resamples=n, rng=rng(part))
 
-    def resample_again(names: Sequence[str]) -> Resampled:
+    def redraw_taus(names: Sequence[str]) -> Resampled:
         return resample_tau({key: scores[key] for key in names}, mean_grades, MORE_RESAMPLES, "again")
 
     with_mean = resample_tau(scores, mean_grades, resamples, "grade")
-    values = with_mean.intervals().set_index("metric")
+    estimates = with_mean.intervals().set_index("metric")
     rows: dict[str, dict[str, Any]] = {
-        str(metric): {"metric": str(metric), **_name_interval(row)} for metric, row in values.iterrows()
+        str(metric): {"metric": str(metric), **_name_interval(row)} for metric, row in estimates.iterrows()
     }
     draws = dict(zip(with_mean.names, with_mean.draws, strict=True))
     standard_errors = {
         frozenset(pair): float(np.nanstd(draws[pair[0]] - draws[pair[1]])) for pair in combinations(draws, 2)
     }
     if with_tests and len(np.unique(cases)) >= LEAST_CASES:
-        tested = compare_with_rivals(with_mean, name, resample_again)
-        for rival, test in tested.iterrows():
-            numbers = _name_interval(test, "difference", value="difference")
-            detectable = _detectable_difference(standard_errors[frozenset((name, str(rival)))])
-            rows[str(rival)] |= {**numbers, "p_holm": float(test["p_holm"]), "detectable": detectable}
+        tests = compare_with_rivals(with_mean, name, redraw_taus)
+        for rival, test in tests.iterrows():
+            interval = _name_interval(test, "difference", column="difference")
+            detectable = _find_detectable(standard_errors[frozenset((name, str(rival)))])
+            rows[str(rival)] |= {**interval, "p_holm": float(test["p_holm"]), "detectable": detectable}
     rows[PERSON] = {"metric": PERSON}
-    by_raters = []
+    rater_taus = []
     for rater in range(grades.shape[1]):
         others = np.delete(grades, rater, 1).mean(axis=1)
-        by_raters.append(resample_tau({**scores, PERSON: grades[:, rater]}, others, resamples, "rater"))
-    for metric, row in compare_with_one_rater(by_raters).iterrows():
+        rater_taus.append(resample_tau({**scores, PERSON: grades[:, rater]}, others, resamples, "rater"))
+    for metric, row in compare_with_one_rater(rater_taus).iterrows():
         rows[str(metric)] |= _name_interval(row, "others")
     set_cases = cases[sets[:, 0]].tolist()
     choices = {key: metric_agreement(oriented, grades, sets, set_cases) for key, oriented in scores.items()}
     choices[PERSON] = rater_agreement(grades, sets)
-    for metric, agreed in choices.items():
-        share = share_interval(agreed, set_cases, resamples=resamples, rng=rng("choices"))
+    for metric, agreements in choices.items():
+        share = share_interval(agreements, set_cases, resamples=resamples, rng=rng("choices"))
         rows[metric] |= dict(zip(("choices", "choices_low", "choices_high"), share, strict=True))
     rival_errors = [error for pair, error in standard_errors.items() if name not in pair]
     return {
         "candidates": len(table),
         "cases": len(np.unique(cases)),
-        "detectable": _detectable_difference(float(np.median(rival_errors))),
+        "detectable": _find_detectable(float(np.median(rival_errors))),
         "null_band": _draw_null_band(scores[name], mean_grades, sets, rng("null band")),
         "rows": list(rows.values()),
     }
@@ -166,38 +168,38 @@ def measure_radpref(
 def compare_with_rivals(
     resampled: Resampled, name: str, redraw: Callable[[Sequence[str]], Resampled]
 ) -> pd.DataFrame:
-    """Return the tests of a metric against every other one: :meth:`Resampled.compare`, indexed by ``rival``.
+    """Test a metric against every other, and return :meth:`Resampled.compare` with ``rival`` as the index.
 
     Parameters
     ----------
     resampled : the resampled correlations of all metrics.
     name : the metric to test.
-    redraw : a function that returns more resamples of the metrics with the given names. If a corrected p
-        value is between a fifth of the significance level and five times the level, the test is repeated on
-        these resamples.
+    redraw : a function that takes names of metrics and returns more resamples of these. It is called for
+        metrics with a corrected p value between a fifth of the significance level and five times the level,
+        and their tests are repeated.
     """
-    tested = resampled.compare(name).set_index("rival")
-    near_level = [str(rival) for rival in tested.index[tested["p_holm"].between(*_P_VALUES_NEAR_LEVEL)]]
+    tests = resampled.compare(name).set_index("rival")
+    near_level = [str(rival) for rival in tests.index[tests["p_holm"].between(*_P_VALUES_NEAR_LEVEL)]]
     if near_level:
-        tested.loc[near_level, "p"] = redraw([name, *near_level]).compare(name).set_index("rival")["p"]
-        tested["p_holm"] = holm(tested["p"])
-    return tested
+        tests.loc[near_level, "p"] = redraw([name, *near_level]).compare(name).set_index("rival")["p"]
+        tests["p_holm"] = holm(tests["p"])
+    return tests
 
 
-def _name_interval(row: pd.Series, name: str = "value", value: str = "value") -> dict[str, float]:
+def _name_interval(row: pd.Series, name: str = "value", column: str = "value") -> dict[str, float]:
     """Return a dictionary with the keys ``<name>``, ``<name>_low`` and ``<name>_high``.
 
-    Their values are the columns ``value`` (the parameter names this column), ``low`` and ``high`` of the row.
+    ``row`` has the estimate in ``column``, and the bounds of its confidence interval in ``low`` and ``high``.
     """
-    return {name: float(row[value]), f"{name}_low": float(row["low"]), f"{name}_high": float(row["high"])}
+    return {name: float(row[column]), f"{name}_low": float(row["low"]), f"{name}_high": float(row["high"])}
 
 
-def _detectable_difference(error: float) -> float:
-    """Return the difference that a two-sided normal test at 5 % finds with a power of 80 %.
+def _find_detectable(standard_error: float) -> float:
+    """Return the difference that a two-sided normal test at 5% finds with a power of 80%.
 
-    ``error`` is the standard error of the difference.
+    ``standard_error`` is the standard error of the difference.
     """
-    return float((norm.isf(LEVEL / 2) + norm.ppf(POWER)) * error)
+    return float((norm.isf(LEVEL / 2) + norm.ppf(POWER)) * standard_error)
 
 
 def _draw_null_band(
@@ -206,7 +208,7 @@ def _draw_null_band(
     """Return the 2.5th and 97.5th percentile of τ_b between permuted scores and the grades.
 
     The pairs of scores are permuted among the sets, and the two scores within each set. ``sets`` has the
-    indices of the two rows of each set, shape (sets, 2); every row must belong to one set.
+    indices of each set's two rows, shape (number of sets, 2); every row must belong to exactly one set.
     """
     signs = _compare_all(grades)
     scale = np.sqrt((signs**2).sum() * (_compare_all(scores) ** 2).sum())
@@ -219,60 +221,64 @@ def _draw_null_band(
 
 
 def _compare_all(values: FloatArray) -> NDArray[np.float32]:
-    """Return the sign of the difference of every two values: -1, 0 or 1, shape (values, values)."""
+    """Return the signs of all pairwise differences, -1, 0 or 1; shape (len(values), len(values))."""
     ranks = np.unique(values, return_inverse=True)[1].astype(np.float32)
     return np.sign(ranks[:, None] - ranks)
 
 
-def measure_facts(rows: pd.DataFrame, scores: Mapping[str, FloatArray], *, seed: int) -> list[dict[str, Any]]:
+def correlate_with_fact_f1(
+    rows: pd.DataFrame, scores: Mapping[str, FloatArray], *, seed: int
+) -> list[dict[str, Any]]:
     """Return each metric's Kendall τ_b with the F1 of facts that experts counted in MTS-Dialog.
 
     Parameters
     ----------
     rows : one row per summary, with ``case`` and ``f1``, which is NaN if no facts were counted.
-    scores : oriented scores by metric, shape (rows,) each. Metrics that do not vary are left out.
+    scores : a mapping from metric to scores, where higher is better; shape (rows,) each. Metrics whose scores
+        do not vary are left out.
+    seed : seed of the bootstrap.
 
     Returns
     -------
     list
-        For each metric ``metric``, ``n`` (summaries), ``value``, and the ends of its 95 % interval,
-        ``value_low`` and ``value_high``.
+        A dictionary for each metric: ``metric`` (its name), ``n`` (number of summaries), ``value`` (τ_b), and
+        ``value_low`` and ``value_high``, the bounds of the 95% confidence interval.
     """
-    counted = rows["f1"].notna().to_numpy()
-    cases = rows["case"].to_numpy()[counted]
+    mask = rows["f1"].notna().to_numpy()
+    cases = rows["case"].to_numpy()[mask]
     resampled = resample(
-        {name: oriented[counted] for name, oriented in scores.items() if varies(oriented[counted], cases)},
-        rows.loc[counted, "f1"].to_numpy(np.float64),
+        {name: oriented[mask] for name, oriented in scores.items() if varies(oriented[mask], cases)},
+        rows.loc[mask, "f1"].to_numpy(np.float64),
         groups=cases,
         kind="kendall",
         resamples=RESAMPLES,
         rng=np.random.default_rng([seed, *b"f1"]),
     )
-    values = resampled.intervals().set_index("metric")
-    return [{"metric": name, **_name_interval(row), "n": int(row["n"])} for name, row in values.iterrows()]
+    intervals = resampled.intervals().set_index("metric")
+    return [{"metric": name, **_name_interval(row), "n": int(row["n"])} for name, row in intervals.iterrows()]
 
 
 def measure_costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> list[dict[str, Any]]:
-    """Return the cost of each edit: by how much it lowers the mean score, relative to an unrelated report.
+    """Return the cost of each edit: how much it lowers the mean score, relative to an unrelated report.
 
     Parameters
     ----------
     frame : the pairs of a card, from :func:`radeval_lib.metric_cards.pairs.build`.
-    values : their oriented scores, none missing; shape (pairs,).
+    values : the scores of the pairs, where higher is better; none missing; shape (pairs,).
     seed : seed of the bootstrap.
 
     Returns
     -------
     list
         A dictionary for each edit: ``kind`` (a key of :data:`KINDS`), ``edit`` (its name), ``n`` (number of
-        reports), ``value`` (the cost: 0 if the score stays, 1 if it falls as far as for an unrelated report;
-        it may be negative), and ``low`` and ``high``, the ends of its 95 % interval from resampling reports.
-        ``value``, ``low`` and ``high`` are None unless an unrelated report lowers the mean score in every
-        resample.
+        reports), ``value`` (the cost: 0 if the score is unchanged, 1 if it falls as far as for an unrelated
+        report; it may be negative), and ``low`` and ``high``, the bounds of the 95% confidence interval from
+        resampling reports. ``value``, ``low`` and ``high`` are None unless an unrelated report lowers the
+        mean score in every resample.
     """
-    part = frame[frame["part"] == "edits"]
-    wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()
-    loss = -wide.sub(wide["same"], axis=0)
+    edited_pairs = frame[frame["part"] == "edits"]
+    score_table = pd.Series(values[edited_pairs.index], [edited_pairs["row"], edited_pairs["kind"]]).unstack()
+    loss = -score_table.sub(score_table["same"], axis=0)
     rows: list[dict[str, Any]] = []
     for kind, edit in ((kind, edit) for kind, edits in KINDS.items() for edit in edits if edit in loss):
         sums = loss[[edit, "another report"]].dropna().to_numpy(np.float64)
@@ -289,12 +295,12 @@ def measure_costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> list
 def measure_behaviour(
     frame: pd.DataFrame, scored: Scored, value_range: tuple[float, float] | None, *, sign: int
 ) -> dict[str, Any]:
-    """Return how a metric behaves on the pairs of a card: its range, failures, ties, time and repeatability.
+    """Return a metric's behaviour on the pairs of a card: range, failures, ties, time and repeatability.
 
     Parameters
     ----------
     frame, scored : the pairs of a card and their scores, in the metric's own direction.
-    value_range : the declared lowest and highest score; None if there are none.
+    value_range : the declared lowest and highest score; None if none are declared.
     sign : 1 if a higher score is better, otherwise -1.
 
     Returns
@@ -303,16 +309,16 @@ def measure_behaviour(
         - ``pairs``: number of pairs; ``failures``: number of pairs without a score, by part;
         - ``seconds_per_pair``: as in :class:`~radeval_lib.metric_cards.pairs.Scored`;
         - ``range_seen``: the lowest and highest score; ``outside_range``: number of scores outside
-          ``value_range``, None without a declared range;
+          ``value_range``, None if no range is declared;
         - ``identical_above_unrelated``, ``identical_below_unrelated``: share of edited reports for which an
           identical candidate scores better, or worse, than an unrelated one, from 0 to 1;
         - ``distinct_scores``: number of different scores; ``commonest_share``: share of pairs that have the
           most frequent score, from 0 to 1;
-        - ``empty``: the score if the reference, the candidate or both are empty, by which of them is;
+        - ``empty``: a mapping from which texts are empty to the score of that pair;
         - ``again``: how the scores of repeated pairs differ, from :func:`_check_repeats`;
-        - ``alone``: the same if repeated pairs are scored one by one; None unless the function is batched.
+        - ``alone``: how they differ if scored one by one; None unless the function is batched.
 
-        Repeated pairs are left out of all numbers of scores.
+        Repeated pairs are left out of the ranges and of the counts of distinct and most frequent scores.
     """
     values, finite = scored.values, np.isfinite(scored.values)
     part, kinds = frame["part"].to_numpy(), frame["kind"].to_numpy()
@@ -331,7 +337,7 @@ def measure_behaviour(
         "identical_below_unrelated": float((controls["same"] < controls["another report"]).mean()),
         "distinct_scores": len(np.unique(scores)),
         "commonest_share": float(np.unique(scores, return_counts=True)[1].max() / len(scores)),
-        "empty": {str(kinds[at]): float(values[at]) for at in np.flatnonzero(part == "empty")},
+        "empty": {str(kinds[index]): float(values[index]) for index in np.flatnonzero(part == "empty")},
         "again": _check_repeats(frame, values, values[part == "again"]),
         "alone": None if scored.scores_alone is None else _check_repeats(frame, values, scored.scores_alone),
     }
@@ -342,6 +348,7 @@ def _check_repeats(frame: pd.DataFrame, values: FloatArray, repeated: FloatArray
 
     Parameters
     ----------
+    frame : the pairs of a card.
     values : scores of all pairs of ``frame``.
     repeated : scores of the repetitions, in the order of the part ``again``.
 
@@ -349,13 +356,13 @@ def _check_repeats(frame: pd.DataFrame, values: FloatArray, repeated: FloatArray
     -------
     dict
         ``pairs``, the number of repeated pairs; ``differ``, how many scores differ by more than 1e-9, or are
-        missing only once; ``most``, the largest difference, 0 if there is none.
+        missing once but not twice; ``most``, the largest difference, or 0 if there is none.
     """
-    first = values[frame.loc[frame["part"] == "again", "row"].to_numpy(np.intp)]
-    failed = np.isfinite(first) != np.isfinite(repeated)
-    differences = np.abs(first - repeated)[np.isfinite(first) & np.isfinite(repeated)]
-    differ = int((differences > _TOLERANCE).sum() + failed.sum())
-    return {"pairs": len(first), "differ": differ, "most": float(differences.max(initial=0.0))}
+    first_scores = values[frame.loc[frame["part"] == "again", "row"].to_numpy(np.intp)]
+    one_failed = np.isfinite(first_scores) != np.isfinite(repeated)
+    differences = np.abs(first_scores - repeated)[np.isfinite(first_scores) & np.isfinite(repeated)]
+    n_different = int((differences > _TOLERANCE).sum() + one_failed.sum())
+    return {"pairs": len(first_scores), "differ": n_different, "most": float(differences.max(initial=0.0))}
 
 
 def measure_systems(frame: pd.DataFrame, values: FloatArray, *, sign: int, seed: int) -> dict[str, Any]:
@@ -363,7 +370,7 @@ def measure_systems(frame: pd.DataFrame, values: FloatArray, *, sign: int, seed:
 
     Parameters
     ----------
-    frame, values : the pairs of a card and their oriented scores, none missing.
+    frame, values : the pairs of a card and their scores, where higher is better; none missing.
     sign : 1 if a higher score is better in the metric's own direction, otherwise -1.
     seed : seed of the bootstrap.
 
@@ -372,25 +379,25 @@ def measure_systems(frame: pd.DataFrame, values: FloatArray, *, sign: int, seed:
     dict
         ``studies``, the number of studies, and ``files``, a dictionary for each system: ``file`` (its name),
         ``texts`` (number of distinct reports), ``mean`` (the mean score in the metric's own direction), and
-        ``lost_if_shuffled`` (by how much the oriented mean falls; None for a system that is not shuffled).
-        ``mean`` and ``lost_if_shuffled`` are dictionaries of ``value`` and the ends ``low`` and ``high`` of
-        the 95 % interval from resampling distinct references.
+        ``lost_if_shuffled`` (how much the mean of ``values`` falls; None for a system that is not shuffled).
+        ``mean`` and ``lost_if_shuffled`` are dictionaries of ``value`` and the bounds ``low`` and ``high`` of
+        the 95% confidence interval from resampling distinct references.
     """
-    part = frame[frame["part"] == "systems"]
-    wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()
-    references = part[part["kind"] == FILES[0]].set_index("row")["reference"]
-    groups = number_groups("references", references.loc[wide.index], len(wide)).tolist()
+    rows = frame[frame["part"] == "systems"]
+    table = pd.Series(values[rows.index], [rows["row"], rows["kind"]]).unstack()
+    references = rows[rows["kind"] == FILES[0]].set_index("row")["reference"]
+    groups = number_groups("references", references.loc[table.index], len(table)).tolist()
 
-    def mean(column: pd.Series) -> dict[str, float]:
+    def average(column: pd.Series) -> dict[str, float]:
         rng = np.random.default_rng(seed)
         interval = share_interval(column.to_numpy(), groups, resamples=RESAMPLES, rng=rng)
         return dict(zip(("value", "low", "high"), interval, strict=True))
 
     files = []
-    for name in (file for file in (*FILES, CONSTANT) if file in wide):
-        texts, shuffled = part.loc[part["kind"] == name, "candidate"].nunique(), f"{name}, shuffled"
-        loss = mean(wide[name] - wide[shuffled]) if shuffled in wide else None
+    for name in (file for file in (*FILES, CONSTANT) if file in table):
+        n_texts, key = rows.loc[rows["kind"] == name, "candidate"].nunique(), f"{name}, shuffled"
+        loss = average(table[name] - table[key]) if key in table else None
         files.append(
-            {"file": name, "texts": texts, "mean": mean(sign * wide[name]), "lost_if_shuffled": loss}
+            {"file": name, "texts": n_texts, "mean": average(sign * table[name]), "lost_if_shuffled": loss}
         )
-    return {"studies": len(wide), "files": files}
+    return {"studies": len(table), "files": files}

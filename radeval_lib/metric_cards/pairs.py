@@ -1,8 +1,8 @@
 """The pairs of reports that a metric scores for its report card, and the scoring of these pairs.
 
 Scores come from a function, a metric of this library, a command or a file. A pair without a finite score is a
-failure. The card counts failures and, in all its other numbers, gives each the worst score of its part (such
-as ``edits``). If all pairs fail, an error is raised.
+failure. The card counts failures and, for all other numbers, gives each failure the worst score of its part
+(such as ``edits``). If all pairs fail, an error is raised.
 """
 
 from __future__ import annotations
@@ -33,26 +33,25 @@ from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.stats.base import FloatArray
 
 RATED = ("radpref", "mts_dialog")
-"""Stored sets with people's ratings, which are scored if a data root holds their texts."""
+"""Stored sets with human ratings, which are scored if the data root has their texts."""
 REPEATED_PAIRS = 40
 """Number of pairs that are scored twice. The repetitions come last, in reverse order."""
 FILES = ("MLRG", "MoERad", "CvT2DistilGPT2", "AAMN")
 """Systems whose reports on the test split of Open-i are in a public repository."""
 SHUFFLED = ("MLRG", "MoERad", "CvT2DistilGPT2")
-"""Those of :data:`FILES` with more than one distinct report. Their reports are also shuffled among
-studies."""
+"""The systems of :data:`FILES` with more than one distinct report, which are also shuffled among studies."""
 CONSTANT = "one text for all"
 """Baseline: the most frequent findings section of Open-i outside the test split, for every study."""
-_QUICK_REPORTS = 30  # reports that are edited for a card with ``quick``
-_SEED = 0  # of the generated reports and of the shuffling; the same for every card
-_POOL = 320  # generated reports; those with six or more sentences are edited
+_QUICK_REPORTS = 30  # number of reports that are edited for a card with ``quick``
+_SEED = 0  # seed of the generated reports and of the shuffling; the same for every card
+_POOL = 320  # number of generated reports; those with six or more sentences are edited
 _NO_SCORE = ("", "null", "none")  # how a file writes that a pair has no score
 _Row = tuple[str, str, str, int, str]  # part, reference, candidate, row, kind; the columns of :func:`build`
 BATCH = 64
 """Number of pairs per call of a batched function."""
-_FAILURES_UNTIL_ERROR = 20  # scoring stops if this many first pairs all fail
-_CANDIDATE_PREFIXES = ("cand", "pred", "hyp", "gen")  # how the name of a parameter for the candidate begins
-# A function that is called with the number of pairs scored and their share, from 0 to 1.
+_FAILURES_UNTIL_ERROR = 20  # scoring stops if all pairs have failed after this many
+_CANDIDATE_PREFIXES = ("cand", "pred", "hyp", "gen")  # beginnings of a parameter's name for the candidate
+# A function that takes the number of pairs scored and their share of all pairs, from 0 to 1.
 Progress = Callable[[int, float], object]
 
 
@@ -67,16 +66,16 @@ def build(
         edited.
     quick : whether to edit 30 reports instead of 100.
     systems : whether to include the reports of real systems (:data:`FILES`).
-    rated : the sets with human ratings to include, of :data:`RATED`.
+    rated : which of the rated sets (:data:`RATED`) to include.
 
     Returns
     -------
     DataFrame
         Columns ``id``, ``part``, ``reference``, ``candidate``, ``row`` and ``kind``. ``part`` is the name of
         a rated set, ``systems``, ``edits``, ``empty`` (one or both texts are empty) or ``again`` (a
-        repetition). ``row`` numbers the row of the rated set, the study or the edited report; for ``again``,
-        it is the repeated row of this table. ``kind`` is the system, the edit, or which text is empty. The
-        table's ``attrs["source"]`` names the source of the edited reports.
+        repetition). ``row`` is the number of the row in the rated set, of the study or of the edited report;
+        for ``again``, of the repeated row of this table. ``kind`` is the system, the edit, or which text is
+        empty. The table's ``attrs["source"]`` names the source of the edited reports.
     """
     rows: list[_Row] = []
     if root is not None:
@@ -92,12 +91,11 @@ def build(
     rows += [("edits", *row) for row in frame[columns].itertuples(index=False, name=None)]
     text = frame["reference"].iloc[0]
     sides = {"both texts": ("", ""), "the candidate": (text, ""), "the reference": ("", text)}
-    scored = len(rows)
+    n_scored, step = len(rows), max(1, len(rows) // REPEATED_PAIRS)
     rows += [("empty", *pair, row, kind) for row, (kind, pair) in enumerate(sides.items())]
-    step = max(1, scored // REPEATED_PAIRS)
-    rows += [("again", *rows[at][1:3], at, "") for at in range(scored)[::-step][:REPEATED_PAIRS]]
-    # The digest tells apart pairs with the same number that come from different reports.
-    ids = [f"{row[0]}/{at}/{checksums.of_text(json.dumps(row[1:3]))[:8]}" for at, row in enumerate(rows)]
+    rows += [("again", *rows[i][1:3], i, "") for i in range(n_scored)[::-step][:REPEATED_PAIRS]]
+    # The digest distinguishes pairs with the same number that come from different reports.
+    ids = [f"{row[0]}/{i}/{checksums.of_text(json.dumps(row[1:3]))[:8]}" for i, row in enumerate(rows)]
     table = pd.DataFrame(rows, columns=["part", "reference", "candidate", "row", "kind"])
     table.insert(0, "id", ids)
     table.attrs["source"] = source
@@ -105,43 +103,43 @@ def build(
 
 
 def load_reports_to_edit(root: Path | None) -> tuple[str, list[list[str]]]:
-    """Return the reports to edit, as (name of their source, a list of sentences for each report).
+    """Return the source of the reports to edit, and the reports, each as a list of sentences.
 
-    The source is Open-i's half for development if ``root`` has Open-i, otherwise generated reports.
+    The reports are Open-i's development half if ``root`` has Open-i, otherwise generated reports.
     """
     if root is not None:
         from radeval_lib.data import openi, readers
 
         if studies := readers.load("openi", root):
-            tested = {report.id for report in readers.load("iu_systems", root)}
-            reports = openi.select_development(studies, tested)
+            test_ids = {report.id for report in readers.load("iu_systems", root)}
+            reports = openi.select_development(studies, test_ids)
             return "Open-i, the half for development", split_reports(reports)
-    return "generated reports", _split_generated()
+    return "generated reports", _make_reports()
 
 
 @lru_cache(maxsize=1)
-def _split_generated() -> list[list[str]]:
+def _make_reports() -> list[list[str]]:
     """Return generated reports, each as a list of sentences."""
     return split_reports(list(generate_reports(_POOL, _SEED)))
 
 
 def _pair_systems(root: Path) -> list[_Row]:
-    """Return each study's reference paired with the report of every system and baseline, as rows of a card.
+    """Return each study's reference paired with the report of every system and baseline, as rows.
 
-    ``row`` numbers the study. ``kind`` is the system, followed by ``, shuffled`` if each study has the report
-    that the system wrote for another study. If the data root lacks the reports, the list is empty.
+    The row number is that of the study. The kind is the system, followed by ``, shuffled`` if each study has
+    the report that the system wrote for another study. If the data root lacks the reports, the list is empty.
     """
     from radeval_lib.data import iu_systems, openi, readers
 
     if not (records := readers.load("iu_systems", root)):
         return []
-    by_file: dict[str, dict[str, str]] = {}
+    reports_by_system: dict[str, dict[str, str]] = {}
     for record in records:
-        by_file.setdefault(record.system, {})[record.id] = reveal(record.text)
-    studies = list(by_file[iu_systems.REFERENCE])
-    outputs = {name: [by_file[name][study] for study in studies] for name in FILES}
-    others = openi.select_development(readers.load("openi", root), set(studies))
-    counts = Counter(text for report in others if (text := reveal(report.findings).strip()))
+        reports_by_system.setdefault(record.system, {})[record.id] = reveal(record.text)
+    studies = list(reports_by_system[iu_systems.REFERENCE])
+    outputs = {name: [reports_by_system[name][study] for study in studies] for name in FILES}
+    other_reports = openi.select_development(readers.load("openi", root), set(studies))
+    counts = Counter(text for report in other_reports if (text := reveal(report.findings).strip()))
     if counts:
         outputs[CONSTANT] = [min(counts, key=lambda text: (-counts[text], text))] * len(studies)
     # Each study gets the report of its predecessor in a random cycle of all studies, so never its own.
@@ -150,7 +148,7 @@ def _pair_systems(root: Path) -> list[_Row]:
     predecessors[cycle] = np.roll(cycle, 1)
     for name in SHUFFLED:
         outputs[f"{name}, shuffled"] = [outputs[name][study] for study in predecessors]
-    references = [by_file[iu_systems.REFERENCE][study] for study in studies]
+    references = [reports_by_system[iu_systems.REFERENCE][study] for study in studies]
     return [
         ("systems", reference, output, study, name)
         for name, texts in outputs.items()
@@ -174,12 +172,12 @@ class Scored:
 
     Attributes
     ----------
-    values : the metric's scores, not oriented; NaN for a failure; shape (pairs,).
+    values : the metric's scores, in its own direction; NaN for a failure; shape (pairs,).
     seconds : the mean time per pair; None if the scores come from a file or a command.
     scores_alone : for a batched function, the scores of the part ``again`` when each pair is scored in a
-        call of its own; otherwise None.
-    message : type and message of the first exception, empty if there was none. It may quote a report, so the
-        card does not repeat it.
+        separate call; otherwise None.
+    message : type and message of the first exception; empty if there was none. The message may quote a
+        report, so the card does not show it.
     """
 
     values: FloatArray
@@ -195,11 +193,11 @@ def score(
     batched: bool,
     progress: Progress,
 ) -> Scored:
-    """Return a metric's scores of all pairs of a card; a score that is not finite becomes NaN.
+    """Return a metric's scores of all pairs of a card, with NaN for a score that is not finite.
 
     Parameters
     ----------
-    metric : as for :func:`radeval_lib.metric_cards.card.metric_card`.
+    metric : a function, a metric of this library, or a mapping from the id of each pair to its score.
     frame : the pairs, from :func:`build`.
     batched : whether a function takes lists of references and candidates and returns a score per pair.
     progress : called with the number of pairs scored and their share, from 0 to 1.
@@ -229,52 +227,55 @@ def score(
 
 
 def _require_a_score(values: FloatArray, message: str) -> None:
-    """Raise a MetricError if there are scores, and all of them are NaN.
+    """Raise a MetricError if all scores, of one or more, are NaN.
 
     ``message`` is the metric's first exception, which the error quotes; empty if there was none.
     """
     if len(values) and np.isnan(values).all():
         problem = f"none of {len(values):,} pairs could be scored ({message or 'not a finite number'})"
-        raise MetricError(problem, "the metric", "Call it on one pair, and correct what fails.")
+        raise MetricError(problem, "the metric", "Call it on one pair, and correct the error.")
 
 
 class _Caller:
-    """Calls a function ``(reference, candidate) -> number`` or, if batched, ``(references, candidates) ->
-    numbers``.
+    """A caller of a function ``(reference, candidate) -> number`` or, if batched, ``(references, candidates)
+    -> numbers``.
 
-    If the name of the first parameter begins like *candidate*, *prediction*, *hypothesis* or *generated*, the
-    function is called with the candidate first.
+    If the first parameter's name begins like *candidate*, *prediction*, *hypothesis* or *generated*, the
+    candidate is passed first.
     """
 
     def __init__(self, function: Callable[..., Any], batched: bool) -> None:
         self._function, self._batched, self._message = function, batched, ""
         try:
-            first = next(iter(inspect.signature(function).parameters), "")
+            first_parameter = next(iter(inspect.signature(function).parameters), "")
         except (TypeError, ValueError):  # a built-in function has no signature
-            first = ""
-        self._candidate_first = first.lower().startswith(_CANDIDATE_PREFIXES)
+            first_parameter = ""
+        self._candidate_first = first_parameter.lower().startswith(_CANDIDATE_PREFIXES)
 
     def score(self, frame: pd.DataFrame, progress: Progress) -> Scored:
-        """Return the scores of all pairs of a card; see :func:`score`."""
+        """Return the scores of all pairs of a card, with NaN for failures.
+
+        Raises MetricError if all of the first pairs fail, or a batch has a wrong number of scores.
+        """
         pairs = list(zip(frame["reference"], frame["candidate"], strict=True))
         values, started = np.full(len(pairs), np.nan), time.perf_counter()
         size = BATCH if self._batched else 1
         for done in range(0, len(pairs), size):
-            part = pairs[done : done + size]
-            values[done : done + size] = self._score_or_nan(part)
+            batch = pairs[done : done + size]
+            values[done : done + size] = self._score_or_nan(batch)
             if done >= _FAILURES_UNTIL_ERROR:
                 _require_a_score(values[:done], self._message)
-            progress(done + len(part), (done + len(part)) / len(pairs))
+            progress(done + len(batch), (done + len(batch)) / len(pairs))
         scored = Scored(values, (time.perf_counter() - started) / len(pairs), message=self._message)
         if self._batched:
             repeated = np.flatnonzero(frame["part"] == "again")
-            scored.scores_alone = np.array([self._score_or_nan([pairs[at]])[0] for at in repeated])
+            scored.scores_alone = np.array([self._score_or_nan([pairs[index]])[0] for index in repeated])
         return scored
 
     def _score_or_nan(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return the score of each pair, NaN for a failure; if a batch fails, its pairs are scored singly.
 
-        Raises MetricError if the function returns another number of scores than pairs.
+        Raises MetricError if the number of scores differs from the number of pairs.
         """
         sides = [*zip(*pairs, strict=True)][:: -1 if self._candidate_first else 1]
         try:
@@ -298,18 +299,18 @@ class _Caller:
 def fill_failures(frame: pd.DataFrame, oriented: FloatArray) -> FloatArray:
     """Return oriented scores (higher is better) with each NaN replaced by the lowest score of its part.
 
-    If a part has no score at all, the lowest score of all parts is used. At least one score must be finite.
+    If a part has no score, the lowest score of all parts is used. At least one score must be finite.
     """
-    filled, worst = oriented.copy(), float(np.nanmin(oriented))
+    filled, lowest = oriented.copy(), float(np.nanmin(oriented))
     for part in frame["part"].unique():
         in_part = (frame["part"] == part).to_numpy()
-        scored = oriented[in_part & np.isfinite(oriented)]
-        filled[in_part & ~np.isfinite(oriented)] = scored.min() if len(scored) else worst
+        part_scores = oriented[in_part & np.isfinite(oriented)]
+        filled[in_part & ~np.isfinite(oriented)] = part_scores.min() if len(part_scores) else lowest
     return filled
 
 
 def run_command(command: Sequence[str], frame: pd.DataFrame) -> dict[str, float]:
-    """Run a program on all pairs, and return its scores by the pair's id; NaN for an empty score.
+    """Run a program on all pairs, and return a mapping from pair id to score, NaN for an empty score.
 
     The program reads JSON lines with ``id``, ``reference`` and ``candidate`` from standard input, and writes
     JSON lines with ``id`` and ``score``, in any order, to standard output.
@@ -317,41 +318,42 @@ def run_command(command: Sequence[str], frame: pd.DataFrame) -> dict[str, float]
     Raises
     ------
     MetricError
-        If the program fails or writes anything else.
+        If the program fails or its output has another format.
     OSError
         If the program cannot be started.
     """
-    where = Path(command[0]).name
-    ran = subprocess.run(command, input=to_json_lines(frame).encode(), stdout=subprocess.PIPE, check=False)
-    if ran.returncode:
-        lines = len(ran.stdout.splitlines())
-        problem = f"exit status {ran.returncode} after {lines:,} of {len(frame):,} scores"
-        raise MetricError(problem, where, "Run it on a few lines that --pairs writes, and correct it.")
-    _, rows = file_scoring.read_json_lines(StringIO(ran.stdout.decode("utf-8", "replace")), where)
-    return _index_scores(pd.DataFrame(rows, dtype=object), where)
+    program = Path(command[0]).name
+    result = subprocess.run(command, input=to_json_lines(frame).encode(), stdout=subprocess.PIPE, check=False)
+    if result.returncode:
+        lines = len(result.stdout.splitlines())
+        problem = f"exit status {result.returncode} after {lines:,} of {len(frame):,} scores"
+        raise MetricError(problem, program, "Run it on a few lines from --pairs, and correct it.")
+    _, rows = file_scoring.read_json_lines(StringIO(result.stdout.decode("utf-8", "replace")), program)
+    return _index_scores(pd.DataFrame(rows, dtype=object), program)
 
 
 def read_scores(path: Path) -> dict[str, float]:
-    """Return the scores in a table with the columns ``id`` and ``score``, by id; NaN for an empty score.
+    """Read a table with the columns ``id`` and ``score``, and return a mapping from id to score.
 
-    Raises MetricError if a column is missing, an id is repeated or a score is not a number.
+    An empty score is NaN. Raises MetricError if a column is missing, an id is repeated or a score is not a
+    number.
     """
     return _index_scores(file_scoring.read_table(path), path.name)
 
 
 def _index_scores(frame: pd.DataFrame, where: str) -> dict[str, float]:
-    """Return the column ``score`` as numbers, by the column ``id``; NaN for an empty score.
+    """Return a mapping from the column ``id`` to the column ``score``, as numbers; NaN for an empty score.
 
     Raises MetricError if a column is missing, an id is repeated or a score is not a number. ``where`` names
-    the source of the table in errors.
+    the table's source in errors.
     """
     if missing := [name for name in ("id", "score") if name not in frame]:
-        raise MetricError(f"no column {missing[0]!r}", where, "Give `id` and `score` of each pair.")
+        raise MetricError(f"no column {missing[0]!r}", where, "Give the columns `id` and `score`.")
     scores: dict[str, float] = {}
     for row, (pair_id, score) in enumerate(zip(frame["id"].map(str), frame["score"], strict=True), start=1):
         location = f"{where}, row {row}"
         if pair_id in scores:
-            raise MetricError(f"id {to_line(pair_id, 40)} occurs twice", location, "Keep one row.")
+            raise MetricError(f"id {to_line(pair_id, 40)} occurs twice", location, "Remove one row.")
         try:
             scores[pair_id] = math.nan if str(score).strip().lower() in _NO_SCORE else float(score)
         except (TypeError, ValueError):

@@ -93,6 +93,6 @@ def test_a_half_or_few_cases_give_intervals_and_no_test() -> None:
 
 def test_facts_agree_with_themselves() -> None:
     table = recorded.load("mts_dialog").table
-    (row,) = measurements.measure_facts(table, {"f1": table["f1"].to_numpy(float)}, seed=0)
+    (row,) = measurements.correlate_with_fact_f1(table, {"f1": table["f1"].to_numpy(float)}, seed=0)
     assert row["value"] == pytest.approx(1.0)
     assert row["n"] == len(table)
