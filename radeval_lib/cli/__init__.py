@@ -1,4 +1,4 @@
-"""``radbook``: build the book, run a notebook, list exhibits and models, score files and compare systems."""
+"""The command ``radbook``: its subcommands, the options they share, and how errors are printed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from radeval_lib import __version__
 from radeval_lib.errors import RadevalError, to_file_error
 from radeval_lib.paths import DEFAULT_PROFILE
 
-EXIT_BAD_INPUT = 2  # click ends with the same status on a wrong option
+EXIT_BAD_INPUT = 2  # click exits with the same status if an option is wrong
 
 COMMANDS = {
     "build": "building:build",
@@ -32,30 +32,30 @@ COMMANDS = {
     "labs": "labs:labs_group",
     "record": "building:record",
 }
-"""``MODULE:FUNCTION`` of each command. Only the module of the command that runs is imported."""
+"""A mapping from command to ``MODULE:FUNCTION``. Only the module of the command that runs is imported."""
 
 
 profile_option = click.option(
-    "--profile", default=DEFAULT_PROFILE, show_default=True, help="Settings file in data_manifests/profiles."
+    "--profile", default=DEFAULT_PROFILE, show_default=True, help="Profile from data_manifests/profiles."
 )
 data_root_option = click.option(
     "--data-root",
     envvar="RADEVAL_DATA_ROOT",
     default="",
-    help="Folder of downloaded data files; default: the environment variable RADEVAL_DATA_ROOT.",
+    help="Folder of downloaded data files; by default, the environment variable RADEVAL_DATA_ROOT.",
 )
 FILE = click.Path(path_type=Path)
 
 # The optional dependencies (pip extras) that each command needs beyond a bare installation. A command that is
-# not listed needs those of the book.
+# not listed needs ``models`` and ``book``.
 _EXTRAS = {"data": "hub", "labs": "labs,models", "models": "models"}
 
 
 def print_errors_in_one_line(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that calls ``command``, prints certain errors in one line and exits with status 2.
+    """Return a function that calls ``command`` and, on some errors, prints one line and exits with status 2.
 
-    These errors are a RadevalError, an operating-system error (except a pipe that its reader has closed), and
-    a missing package. The line is written to standard error.
+    These errors are a RadevalError, an operating-system error (except a pipe closed by its reader) and a
+    missing package. The line is written to standard error.
     """
 
     @wraps(command)
@@ -73,7 +73,7 @@ def print_errors_in_one_line(command: Callable[..., Any]) -> Callable[..., Any]:
             extras = next((_EXTRAS[name] for name in command_name if name in _EXTRAS), "models,book")
             remedy = f"Run in a clone of the repository: pip install '.[{extras}]'"
             error_to_print = RadevalError(problem, remedy=remedy)
-        except BrokenPipeError:  # the reader of the output has closed it; click ends quietly
+        except BrokenPipeError:  # the reader has closed the output; click exits quietly
             raise
         except OSError as error:
             error_to_print = to_file_error(error)
@@ -84,7 +84,7 @@ def print_errors_in_one_line(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Commands(click.Group):
-    """The group ``radbook``, which imports the module of a command when the command is looked up."""
+    """The command group ``radbook``, which imports a command's module when the command is looked up."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Return the names of the commands in alphabetical order."""

@@ -38,8 +38,8 @@ _COLUMNS = ("exhibit", "verdict", "coverage", "evidence", "command", "title")
 def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_run: bool) -> None:
     """Run outdated notebooks and render the book.
 
-    A notebook is run if it has no results yet, or if its source, code, data or settings changed. The book is
-    written to build/PROFILE/_build/html.
+    A notebook is run if it has no results yet, or if its source, code, data or settings have changed. The
+    book is written to build/PROFILE/_build/html.
     """
     from radeval_lib import data
     from radeval_lib.pipeline import engine, steps
@@ -66,7 +66,7 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
 @click.option(
     "--since",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of an earlier build or rendered book; also write what changed since.",
+    help="Folder of an earlier build or rendered book; also write a list of changes since.",
 )
 @print_errors_in_one_line
 def release(profile: str, data_root: str, output: Path | None, since: Path | None) -> None:
@@ -86,7 +86,7 @@ def release(profile: str, data_root: str, output: Path | None, since: Path | Non
     if since is not None:
         page = target.with_name(f"changes-{profile}.md")
         atomic.write_text(page, scorecards.compare_editions(since, BUILD / profile))
-        click.echo(f"What changed: {display_path(page)}")
+        click.echo(f"Changes: {display_path(page)}")
 
 
 @click.command()
@@ -115,18 +115,18 @@ def render(profile: str, data_root: str, judge: bool | None) -> None:
 @click.command()
 @profile_option
 @click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="The port to serve on."
+    "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port to serve on."
 )
 @print_errors_in_one_line
 def serve(profile: str, port: int) -> None:
     """Serve the rendered book on this computer.
 
-    The book is reachable at http://127.0.0.1:PORT/ from this computer only, until Ctrl-C.
+    The book is at http://127.0.0.1:PORT/, for this computer only, until you press Ctrl-C.
     """
     folder = BUILD / profile / "_build" / "html"
     if not (folder / "index.html").is_file():
         raise ParameterError("no rendered book", profile, f"Run `radbook build --profile {profile}`.")
-    click.echo("Ctrl-C ends it.")
+    click.echo("Press Ctrl-C to stop.")
     server = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(folder)]
     with suppress(KeyboardInterrupt):
         if subprocess.call([*server, str(port)], stderr=subprocess.DEVNULL):
@@ -142,7 +142,7 @@ def exhibits(exhibit: str | None, profile: str, as_json: bool) -> None:
     """List exhibits with their verdicts.
 
     An exhibit is a table, figure, example, definition or headline claim of a paper. Each is listed with the
-    command that rebuilds it. With EXHIBIT, such as rales.table3, every column of this one is shown.
+    command that rebuilds it. With EXHIBIT, such as rales.table3, every column of that exhibit is shown.
     """
     from radeval_lib.papers import exhibits as ledger
     from radeval_lib.study import profiles, results, scorecards
@@ -169,7 +169,7 @@ def exhibits(exhibit: str | None, profile: str, as_json: bool) -> None:
 @click.argument("notebook")
 @data_root_option
 @click.option(
-    "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter, as `-p seed 1`."
+    "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter, such as `-p seed 1`."
 )
 @click.option("--quiet", is_flag=True, help="Show no progress bar.")
 @click.option("--in-build", is_flag=True, hidden=True, help="Run as a step of a build.")
@@ -179,8 +179,8 @@ def run(
 ) -> None:
     """Run one NOTEBOOK, such as rales/nlu_scores.
 
-    A run with the parameters that `radbook build` uses replaces the outputs of the build. Any other run
-    writes to a folder of its own below build/runs.
+    A run with the parameters that `radbook build` uses replaces the build's outputs. Any other run writes to
+    a separate folder below build/runs.
     """
     from radeval_lib import data
     from radeval_lib.pipeline import execute
@@ -198,15 +198,15 @@ def run(
 @click.argument("sets", nargs=-1)
 @click.option("--profile", default="open", show_default=True, help="Profile of the build whose models score.")
 @click.option("--unfreeze", is_flag=True, help="Also replace frozen scores; for RadPref, count the use.")
-@click.option("--check", is_flag=True, help="Store nothing; compare new scores with the stored ones.")
+@click.option("--check", is_flag=True, help="Store nothing; compare the new scores with the stored scores.")
 @data_root_option
 @print_errors_in_one_line
 def record(sets: tuple[str, ...], profile: str, unfreeze: bool, check: bool, data_root: str) -> None:
     """Score public data sets and store the scores.
 
-    SETS are data sets with files in data_manifests/recorded, where the scores of every metric are stored so
-    that pages can be built without the texts. Default: all. With --profile published, the published models
-    score RadPref, into data_manifests/published.
+    SETS are data sets with files in data_manifests/recorded (by default, all of them). The scores of every
+    metric are stored there, so that pages can be built without the texts. With --profile published, the
+    published models score RadPref, and the scores are stored in data_manifests/published.
     """
     import nbformat
     import papermill
@@ -217,16 +217,16 @@ def record(sets: tuple[str, ...], profile: str, unfreeze: bool, check: bool, dat
     from radeval_lib.study.sources import read_source
 
     if check and unfreeze:
-        raise click.UsageError("--check and --unfreeze exclude each other. Give only one of them.")
+        raise click.UsageError("--check and --unfreeze are mutually exclusive. Give only one of them.")
     parameters = {"profile": profile, "data_root": data_root, "unfreeze": unfreeze, "check": check}
-    executed = RUNS / "storing"
-    executed.mkdir(parents=True, exist_ok=True)
-    nbformat.write(read_source(NOTEBOOKS / "storing.md"), executed / "source.ipynb")
+    folder = RUNS / "storing"
+    folder.mkdir(parents=True, exist_ok=True)
+    nbformat.write(read_source(NOTEBOOKS / "storing.md"), folder / "source.ipynb")
     for name in sets or recorded.names():
         try:
             papermill.execute_notebook(
-                executed / "source.ipynb",
-                executed / f"{name}.ipynb",
+                folder / "source.ipynb",
+                folder / f"{name}.ipynb",
                 {**parameters, "name": name},
                 kernel_name="python3",
                 kernel_manager_class=ForkedKernelManager,

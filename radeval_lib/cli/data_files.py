@@ -1,5 +1,5 @@
-"""``radbook data`` shows, downloads, checks and adds data files, and removes builds that could read
-restricted ones; ``radbook models`` lists the pretrained models that the papers name."""
+"""The commands ``radbook data``, which manages data files, and ``radbook models``, which lists pretrained
+models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from radeval_lib.paths import DATA, display_path
 
 @click.group("data")
 def data_group() -> None:
-    """List, download, check and add data files."""
+    """List, download, check and add data files, or remove builds that could read restricted data."""
 
 
 @data_group.command("status")
@@ -24,8 +24,8 @@ def data_group() -> None:
 def data_status(dataset: str, data_root: str) -> None:
     """Show which data files exist.
 
-    With DATASET, each of its files is listed, followed by the steps to obtain those that are missing.
-    Without, each data set is listed with its access and the number of files that exist.
+    With DATASET, each of its files is listed, followed by the steps to obtain missing files. Without DATASET,
+    each data set is listed with its access and the number of files that exist.
     """
     from radeval_lib import data
     from radeval_lib.data import fetch
@@ -52,28 +52,28 @@ def data_status(dataset: str, data_root: str) -> None:
 
 @data_group.command("fetch")
 @click.argument("dataset", required=False, default="")
-@click.option("--open", "every_open", is_flag=True, help="Download every open data set; prints the licences.")
+@click.option("--open", "every_open", is_flag=True, help="Download every open data set; print the licences.")
 @data_root_option
 @print_errors_in_one_line
 def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
     """Download DATASET, or with --open all open data sets.
 
-    DATASET must be open (no registration) or on the Hugging Face hub. Files are written below the data root;
-    without one, to the folder `data` of the repository.
+    DATASET must be open (no registration) or on the Hugging Face Hub. Files are written below the data root
+    or, if there is none, to the repository's folder `data`.
     """
     from radeval_lib import data
     from radeval_lib.data import fetch
 
     if bool(dataset) == every_open:
-        problem = "give either a data set or --open" + (", not both" if dataset else "")
-        remedy = "`radbook data status` lists the data sets."
+        problem = "both a data set and --open are given" if dataset else "no data set is given"
+        remedy = "Give a data set that `radbook data status` lists, or --open."
         raise ParameterError(problem, "radbook data fetch", remedy)
     root = data.data_root(data_root or None) or DATA
     if not every_open:
         fetch.fetch(dataset, root, say=click.echo)
     elif failed := fetch.fetch_open(root, say=click.echo):
         problem = f"{len(failed)} data sets could not be downloaded: {', '.join(failed)}"
-        remedy = "Follow the instructions printed above for each, then run the command again."
+        remedy = "Follow the instructions above for each, then run the command again."
         raise data.FetchError(problem, display_path(root), remedy)
 
 
@@ -103,10 +103,10 @@ def data_verify(dataset: str, data_root: str) -> None:
 @data_root_option
 @print_errors_in_one_line
 def data_add(dataset: str, files: tuple[Path, ...], data_root: str) -> None:
-    """Copy FILES of DATASET to where the loaders expect them.
+    """Copy FILES of DATASET to the paths at which the loaders expect them.
 
-    For data sets that need credentials: obtain the files yourself, then add them. They are copied to the
-    paths that `radbook data status DATASET` lists below the data root.
+    If a data set needs credentials, obtain the files yourself, then add them. They are copied to the paths
+    below the data root that `radbook data status DATASET` lists.
     """
     from radeval_lib import data
     from radeval_lib.data import fetch
@@ -120,8 +120,8 @@ def data_add(dataset: str, files: tuple[Path, ...], data_root: str) -> None:
 def data_purge(dry_run: bool) -> None:
     """Remove builds that could read restricted data.
 
-    Every build and run below build/ that had restricted data within reach is removed. Data files are kept,
-    and so are copies and notebooks that papermill wrote elsewhere.
+    Every build and run below build/ that could read restricted data is removed. Data files are kept, and so
+    are copies and notebooks that papermill wrote elsewhere.
     """
     from radeval_lib.pipeline import release
 
@@ -129,7 +129,7 @@ def data_purge(dry_run: bool) -> None:
     for folder, corpora in builds.items():
         click.echo(f"{display_path(folder)} ({', '.join(corpora)})")
     if not builds:
-        click.echo("No build or run below build/ had restricted data within reach.")
+        click.echo("No build or run below build/ could read restricted data.")
     elif not dry_run:
         release.purge()
         click.echo("Removed. Data files, copies and notebooks that papermill wrote elsewhere are kept.")
@@ -146,23 +146,23 @@ def models_group() -> None:
 def models_status(model: str) -> None:
     """Describe MODEL, or list all models.
 
-    The list says for each model whether its weights are on this machine.
+    The list shows for each model whether its weights are on this machine.
     """
     from radeval_lib.models import catalog
 
-    def weights_state(card: catalog.ModelCard) -> str:
+    def describe_weights(card: catalog.ModelCard) -> str:
         return "fetched" if catalog.is_in_hub_cache(card.hub) else "not fetched"
 
     if model:
         card = catalog.load_card(model)
         fields = card.model_dump(exclude={"tokenizer"}) | {"seen": ", ".join(card.seen)}
         fields |= {f"tokenizer {name}": value for name, value in card.tokenizer.model_dump().items()}
-        for name, value in (fields | {"weights": weights_state(card)}).items():
+        for name, value in (fields | {"weights": describe_weights(card)}).items():
             if value != "":
                 click.echo(f"{name:20} {value}")
         return
     for card in catalog.list_cards():
         click.echo(
             f"{card.name:18} {card.domain:11} {card.parameters_millions:4} M  {card.licence:11} "
-            f"safetensors: {card.safetensors:13} {weights_state(card):12} {card.hub} {card.revision}"
+            f"safetensors: {card.safetensors:13} {describe_weights(card):12} {card.hub} {card.revision}"
         )

@@ -1,4 +1,4 @@
-"""``radbook labs``: build the notebooks of the labs, start work on one, and grade submissions."""
+"""The commands ``radbook labs``: build the labs, start work on a lab, and grade submissions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def labs_group() -> None:
 def build(output: Path | None) -> None:
     """Write the notebooks, slides and quiz of every lab.
 
-    Each lab gets a notebook for students (in student/), a solved one and an autograder. Only student/ is
+    Each lab gets a notebook for students (in student/), a solved notebook and an autograder. Only student/ is
     meant for students.
     """
     from radeval_lib.labs import sources
@@ -41,7 +41,7 @@ def build(output: Path | None) -> None:
 def start(lab: str) -> None:
     """Create my_labs/LAB.ipynb to work on, and print its path.
 
-    LAB is the number or name of a lab. A notebook that exists already is kept as it is.
+    LAB is the number or name of a lab. An existing notebook is kept unchanged.
     """
     from radeval_lib.labs import sources
 
@@ -57,12 +57,12 @@ def start(lab: str) -> None:
 
 @labs_group.command("grade")
 @click.argument("submissions", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--output", required=True, type=FILE, help="CSV file to write, a row per submission.")
+@click.option("--output", required=True, type=FILE, help="CSV file to write, one row per submission.")
 @click.option("--lab", default="", help="Number or name of the lab to assume for a notebook that names none.")
 @click.option(
     "--seconds", default=120, show_default=True, type=click.IntRange(1), help="Time limit per notebook."
 )
-@click.option("--jobs", default=0, type=click.IntRange(0), help="Submissions run at once; 0: one per core.")
+@click.option("--jobs", default=0, type=click.IntRange(0), help="Submissions to run at once; 0: all cores.")
 @click.option("--trust-submissions", is_flag=True, help="Run submissions with your own access rights.")
 @print_errors_in_one_line
 def grade(
@@ -70,8 +70,8 @@ def grade(
 ) -> None:
     """Grade every notebook in the folder SUBMISSIONS.
 
-    Each notebook is run by Otter in isolation (bubblewrap). Writes a table of marks to --output, and feedback
-    on each submission to the folder OUTPUT_feedback beside it.
+    Otter runs each notebook in isolation (bubblewrap). The marks are written to --output, and the feedback on
+    each submission to the folder OUTPUT_feedback beside it.
     """
     from radeval_lib.labs import grading
 

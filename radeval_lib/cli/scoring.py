@@ -1,5 +1,5 @@
-"""``radbook score``: score a file of pairs; ``compare``: compare systems on the same references;
-``metric-card``: test a metric."""
+"""The commands ``radbook score``, which scores a file of pairs, ``radbook compare``, which compares systems
+on the same references, and ``radbook metric-card``, which tests a metric."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from radeval_lib.metrics.file_scoring import ScoredFile
 
 
-_PROGRESS_INTERVAL = 0.2  # seconds between two lines of progress
+_PROGRESS_INTERVAL = 0.2  # minimum number of seconds between two progress lines
 _FUNCTION_REMEDY = "Write FILE.py:FUNCTION."
 metric_option = click.option(
     "--metric",
     "metrics",
     required=True,
     multiple=True,
-    help=f"One of {', '.join(METRICS)}, or `all` for those whose models are installed; may be repeated.",
+    help=f"One of {', '.join(METRICS)}, or `all` (those with installed models); may be repeated.",
 )
 settings_option = click.option(
     "--set", "assignments", multiple=True, metavar="METRIC.NAME=VALUE", help="Change a metric's setting."
@@ -46,13 +46,13 @@ input_option = click.option(
 
 
 def parse_named_values(texts: tuple[str, ...], option: str, form: str) -> dict[str, str]:
-    """Return the values of strings such as ``NAME=VALUE``, by name.
+    """Return a mapping from name to value, parsed from strings such as ``NAME=VALUE``.
 
     Parameters
     ----------
-    texts : the strings that were given for one command-line option.
+    texts : the values of one command-line option.
     option : the option, such as ``--system``, for errors.
-    form : the syntax of its values, for errors.
+    form : the syntax of the values, for errors.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def parse_named_values(texts: tuple[str, ...], option: str, form: str) -> dict[s
 def parse_metric_settings(
     assignments: tuple[str, ...], metrics: tuple[str, ...]
 ) -> dict[str, dict[str, str]]:
-    """Return the settings of each metric: by metric, the values by the name of the setting.
+    """Return a mapping from metric to its settings, each a mapping from name to value.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def parse_metric_settings(
     Raises
     ------
     ParameterError
-        If an assignment has another form, is repeated, or is for a metric that is not in ``metrics``.
+        If an assignment is not of this form, is repeated, or names a metric that is not in ``metrics``.
     """
     settings: dict[str, dict[str, str]] = {name: {} for name in metrics}
     form = f"{metrics[0]}.NAME=VALUE"
@@ -110,11 +110,11 @@ def parse_metric_settings(
     type=FILE,
     help="Also write an HTML page with the scores, and with the errors marked in the texts.",
 )
-@click.option("--no-texts", is_flag=True, help="Leave all words of the texts out of explanations and page.")
+@click.option("--no-texts", is_flag=True, help="Leave words of the texts out of explanations and the page.")
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
-    help="Number of processes. Default: one per core for a large file, one if a metric runs a model.",
+    help="Number of processes; by default, one per core for a large file, one if a metric runs a model.",
 )
 @print_errors_in_one_line
 def score(
@@ -134,13 +134,13 @@ def score(
     system.
 
     Optional columns of the input: with `group`, means are printed per group; `age` and `indication` change
-    how much an error weighs for the rule-based judge; `id` is repeated in explanations.
+    the weight of an error for the rule-based judge; `id` is repeated in explanations.
 
     OUTPUT.about.json records metrics, settings, models and versions. To resume an interrupted run, repeat the
-    command. If a named metric cannot score, this is printed, the other metrics are still written, and the
-    exit status is 2.
+    command. If a named metric cannot score, a note says so, the scores of the other metrics are still
+    written, and the exit status is 2.
     """
-    # oneDNN keeps what it made for a thousand shapes of arrays; with 32 the peak is a tenth lower.
+    # By default, oneDNN caches primitives for 1024 array shapes; with 32, peak memory is a tenth lower.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
     from radeval_lib.metrics.file_scoring import score_file
 
@@ -166,15 +166,15 @@ def score(
 def make_progress_printer(unit: str) -> Callable[[int, float], None]:
     """Return a function that prints how much has been scored and an estimate of the time left.
 
-    The function takes ``done``, the number of scored units so far, and ``share``, the share of the work that
-    is done (0 to 1). It writes one line to standard error, over its earlier line: at most every 0.2 s, and
-    always if the work is done. It prints nothing on its first call, which has no rate to estimate from.
-    ``unit`` names the units, such as ``rows``.
+    The function takes ``done``, the number of units scored so far, and ``share``, the share of the work that
+    is done (0 to 1). It overwrites one line on standard error, at most every 0.2 s and always when the work
+    is done. It prints nothing on its first call, when there is no rate to estimate from. ``unit`` names the
+    units, such as ``rows``.
     """
     start: tuple[float, float] | None = None
     last_printed = time.monotonic()
 
-    def progress(done: int, share: float) -> None:
+    def print_progress(done: int, share: float) -> None:
         nonlocal start, last_printed
         now = time.monotonic()
         start = start or (now, share)  # The first share is above 0 if a run is resumed.
@@ -185,11 +185,11 @@ def make_progress_printer(unit: str) -> Callable[[int, float], None]:
             # The carriage return at the end lets the next line overwrite this one.
             click.echo(f"{done:,} {unit} scored, {left} left \r", nl=False, err=True)
 
-    return progress
+    return print_progress
 
 
 def _print_summary(scored: ScoredFile, output_path: Path) -> None:
-    """Print to standard error how many rows were scored, the means and signatures, and all warnings.
+    """Print to standard error the number of scored rows, the means and signatures, and all warnings.
 
     Warnings are the rules' coverage, cautions, and notes on metrics that could not score.
     """
@@ -219,7 +219,7 @@ def _print_summary(scored: ScoredFile, output_path: Path) -> None:
     "systems",
     multiple=True,
     metavar="NAME=COLUMN",
-    help="A system and its column of candidates; may be repeated. Default: every column `candidate:NAME`.",
+    help="A system and its column of candidates; may be repeated; by default, all columns `candidate:NAME`.",
 )
 @click.option(
     "--candidates",
@@ -255,14 +255,14 @@ def compare(
 ) -> None:
     """Compare systems on the same references.
 
-    For each metric, prints the mean of every system with its interval, the clusters of systems that do not
-    differ significantly (randomization tests, Holm's correction over all pairs and metrics), a sentence, and
-    cautions. For a single system, prints only its means with intervals.
+    For each metric, prints the mean of every system with its confidence interval, the clusters of systems
+    that do not differ significantly (randomization tests, Holm's correction over all pairs and metrics), a
+    summary sentence, and cautions. For a single system, prints only its means with confidence intervals.
 
     Optional columns of the input: rows with the same `case` or `patient` are resampled together. If every
-    system has a column METRIC:NAME, its scores are used and not computed; METRIC may then be any name.
+    system has a column METRIC:NAME, these scores are used instead of computed; METRIC may then be any name.
 
-    If a named metric cannot score, this is printed, and the exit status is 2.
+    If a named metric cannot score, a note says so, and the exit status is 2.
     """
     from radeval_lib import atomic
     from radeval_lib.metrics.compare import compare_files
@@ -292,7 +292,7 @@ def compare(
 def load_function(location: str) -> Callable[..., Any]:
     """Return the function at ``location``, which is ``FILE.py:NAME`` or ``MODULE:NAME``.
 
-    The folder of the file, or the working directory, stays on ``sys.path``, so the function may import from
+    The file's folder, or the working directory, stays on ``sys.path``, so that the function can import from
     it.
 
     Raises
@@ -302,11 +302,11 @@ def load_function(location: str) -> Callable[..., Any]:
     """
     file_or_module, _, name = location.rpartition(":")
     if not file_or_module or not name:
-        raise ParameterError(f"{location!r} lacks the file or the function", "METRIC", _FUNCTION_REMEDY)
+        raise ParameterError(f"{location!r} lacks a file or a function", "METRIC", _FUNCTION_REMEDY)
     path = Path(file_or_module)
     is_file = path.suffix == ".py"
     if is_file and not path.is_file():
-        raise ParameterError("no such file", path.name, _FUNCTION_REMEDY)
+        raise ParameterError("no such file", path.name, "Correct its name or folder.")
     sys.path.insert(0, str(path.resolve().parent) if is_file else "")
     try:
         module = importlib.import_module(path.stem if is_file else file_or_module)
@@ -315,7 +315,7 @@ def load_function(location: str) -> Callable[..., Any]:
         raise ParameterError(problem, path.name, "Import it in Python, and correct the error.") from None
     function = getattr(module, name, None)
     if not callable(function):
-        raise ParameterError(f"no function {name!r}", path.name, _FUNCTION_REMEDY)
+        raise ParameterError(f"no function {name!r}", path.name, "Name a function that it defines.")
     return function
 
 
@@ -332,9 +332,9 @@ def resolve_metric(
 
     Returns
     -------
-    metric : for METRIC, a function or the name of a metric of this library; otherwise the scores, by the id
-        of the pair.
-    name : the name of the program, or of the file of scores without its ending; empty for METRIC, which
+    metric : for METRIC, a function or the name of a metric of this library; otherwise, a mapping from pair id
+        to score.
+    name : the name of the program, or of the file of scores without its suffix; empty for METRIC, which
         ``metric_card`` names itself.
 
     Raises
@@ -347,7 +347,7 @@ def resolve_metric(
 
     if sum(map(bool, (metric, program, scores))) != 1:
         remedy = "Give exactly one of METRIC, --command and --scores, or only --pairs."
-        raise ParameterError("no metric, or more than one", "radbook metric-card", remedy)
+        raise ParameterError("no metric is given, or more than one", "radbook metric-card", remedy)
     if scores:
         return card_pairs.read_scores(scores), scores.stem
     if program:
@@ -366,7 +366,7 @@ def resolve_metric(
 @click.command("metric-card")
 @click.argument("metric", required=False, default="")
 @click.option("--command", "program", default="", help="Program that reads pairs and writes scores (JSONL).")
-@click.option("--scores", type=FILE, help="File with columns id and score, for the pairs of --pairs.")
+@click.option("--scores", type=FILE, help="File with columns `id` and `score`, for the pairs of --pairs.")
 @click.option("--pairs", type=FILE, help="Write the pairs to score to this file (JSON lines), and stop.")
 @click.option(
     "--output",
@@ -379,7 +379,7 @@ def resolve_metric(
 @click.option(
     "--batched", is_flag=True, help="The function takes two lists of texts and returns a number per pair."
 )
-@click.option("--lower-is-better", is_flag=True, help="Say that a lower score is better.")
+@click.option("--lower-is-better", is_flag=True, help="Declare that a lower score is better.")
 @click.option("--range", "value_range", type=(float, float), help="Lowest and highest possible score.")
 @click.option(
     "--tuned",
@@ -417,13 +417,13 @@ def metric_card(
     """Test a metric and write its report card.
 
     METRIC is a metric that `radbook score` lists, FILE.py:FUNCTION or MODULE:FUNCTION. The function takes a
-    reference and a candidate and returns a number. For a metric in another language, give --command; for one
-    that runs elsewhere, write the pairs with --pairs, score them there, and give the scores with --scores.
+    reference and a candidate and returns a number. For a metric in another language, give --command. For a
+    metric on another machine, write the pairs with --pairs, score them there, and give --scores.
 
-    The card first lists faults that its checks found. Then it shows how well the metric agrees with
+    The card first lists the faults that its checks found. Then it shows how well the metric agrees with
     radiologists (RadPref) and with counted facts (MTS-Dialog), beside every stored metric, and which simple
-    edits of reports it detects. Without a data root, the card has the agreement only for a metric with stored
-    scores, and the edited reports are generated ones.
+    edits of reports it detects. Without a data root, the card shows agreement only for a metric with stored
+    scores, and generated reports are edited.
     """
     from radeval_lib import atomic
     from radeval_lib.metric_cards import card as cards
