@@ -104,7 +104,7 @@ def _score_by_frequencies(
     counted in the analyses of ``training``, with one added to the count of each token of the vocabulary.
     """
     learned, predicted = (
-        [[token for token in task.example(pair)["labels"] if token != IGNORED] for pair in records]
+        [[token for token in task.make_example(pair)["labels"] if token != IGNORED] for pair in records]
         for records in (training, held_out)
     )
     counts = Counter(chain.from_iterable(learned))

@@ -296,7 +296,7 @@ def _make_summarizer(system: System, train_set: Sequence[ReportPair], seed: int,
         from radeval_lib.models.pointer_summarizer import PointerSettings, PointerSummarizer
 
         return PointerSummarizer(train_set, PointerSettings(**system.settings), seed=seed)
-    from radeval_lib.models.seq2seq_summarizer import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
+    from radeval_lib.models.seq2seq_summarizer import Seq2SeqSettings, Seq2SeqSummarizer, make_encoder_decoder
 
     arguments = {key: value for key, value in system.settings.items() if key not in ("layers", "trimmed")}
     seq2seq_settings = Seq2SeqSettings(**arguments)
@@ -305,5 +305,5 @@ def _make_summarizer(system: System, train_set: Sequence[ReportPair], seed: int,
     texts = [reveal(text) for pair in train_set for text in (pair.findings, pair.impression)]
     vocabulary_texts = texts if system.settings.get("trimmed") else None
     layers = system.settings.get("layers")
-    model, tokenizer = encoder_decoder(system.start, layers=layers, keep=vocabulary_texts, seed=seed)
+    model, tokenizer = make_encoder_decoder(system.start, layers=layers, keep=vocabulary_texts, seed=seed)
     return Seq2SeqSummarizer(model, tokenizer, seq2seq_settings, device=device)

@@ -1,4 +1,4 @@
-"""Choose devices and precision, seed torch, and put texts into batches of tokens."""
+"""Choose devices, seed torch, tokenize texts, and run models on batches of tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def pick_device(device: str) -> torch.device:
     """Return the torch device for ``auto`` (the GPU if there is one, else the CPU), ``cpu`` or ``cuda``.
 
-    Raises :class:`ModelError` if ``device`` is another name, or if it is ``cuda`` and torch finds no GPU.
+    Raises :class:`~radeval_lib.errors.ModelError` if ``device`` has another value, or if it is ``cuda`` and
+    torch finds no GPU.
     """
     import torch
 
@@ -38,7 +39,7 @@ Precision = Literal["auto", "float32", "bfloat16"]
 def seed_torch(seed: int) -> Iterator[None]:
     """Seed torch's CPU generator, which draws new weights, for a ``with`` block.
 
-    After the block, the generator has the state that it had before it.
+    After the block, the generator's previous state is restored.
     """
     import torch
 
@@ -51,26 +52,28 @@ def seed_torch(seed: int) -> Iterator[None]:
 
 
 IGNORED = -100
-"""The label of a token that does not count in the loss."""
+"""The label of a token that is ignored in the loss."""
 
 K = TypeVar("K")
 R = TypeVar("R")
 
 
 def pick_batch_tokens(device: torch.device) -> int:
-    """Return the most tokens of a batch on a device: 32,768 for a GPU, and 1,024 for a CPU, whose caches are
+    """Return the maximum number of tokens in a batch: 32,768 on a GPU, and 1,024 on a CPU, whose caches are
     small."""
     return 32_768 if device.type == "cuda" else 1_024
 
 
 def group_by_length(lengths: Sequence[int], max_tokens: int, max_rows: int = 256) -> Iterator[list[int]]:
-    """Yield batches of sequences of similar length, the shortest first; a batch is a list of positions.
+    """Yield batches of sequences of similar length, the shortest first.
+
+    A batch is a list of positions in ``lengths``.
 
     Parameters
     ----------
     lengths : the number of tokens of each sequence.
-    max_tokens : the most tokens of a batch, padding included. A longer sequence is a batch of its own.
-    max_rows : the most sequences of a batch.
+    max_tokens : maximum number of tokens in a batch, padding included. A longer sequence forms its own batch.
+    max_rows : maximum number of sequences in a batch.
     """
     batch: list[int] = []
     for position in sorted(range(len(lengths)), key=lambda index: (lengths[index], index)):
@@ -84,10 +87,10 @@ def group_by_length(lengths: Sequence[int], max_tokens: int, max_rows: int = 256
 
 @contextmanager
 def use_eval_mode(module: torch.nn.Module, precision: Precision = "auto") -> Iterator[torch.device]:
-    """Put a module into evaluation mode and turn gradients off for a ``with`` block; yield its device.
+    """Put a module into evaluation mode and turn off gradients for a ``with`` block; yield its device.
 
-    After the block, the module has the mode that it had before it. ``precision``: number format of the
-    module's computation in the block.
+    After the block, the module's previous mode is restored. ``precision``: number format of computation in
+    the block.
     """
     import torch
 
@@ -95,8 +98,8 @@ def use_eval_mode(module: torch.nn.Module, precision: Precision = "auto") -> Ite
     was_training = module.training
     module.eval()
     try:
-        is_half = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
-        with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=is_half):
+        use_bfloat16 = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
+        with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=use_bfloat16):
             yield device
     finally:
         module.train(was_training)
@@ -114,13 +117,13 @@ def run_in_batches(
 
     Parameters
     ----------
-    module : the model that ``compute`` applies; it is in evaluation mode meanwhile.
+    module : the model that ``compute`` applies, which is in evaluation mode during the call.
     lengths : the number of tokens of each sequence.
-    compute : function that is called with each batch of :func:`group_by_length` (a list of positions in
-        ``lengths``) and the module's device; returns one result per position.
-    max_tokens : the most tokens of a batch, padding included; None takes the device's limit from
+    compute : function of a batch (a list of positions in ``lengths``) and the module's device that returns
+        one result per position.
+    max_tokens : maximum number of tokens in a batch, padding included; None takes the device's limit from
         :func:`pick_batch_tokens`.
-    max_rows : the most sequences of a batch.
+    max_rows : maximum number of sequences in a batch.
     precision : number format of the module's computation.
     """
     results: dict[int, R] = {}
@@ -133,8 +136,8 @@ def run_in_batches(
 def map_distinct(items: Sequence[K], compute: Callable[[list[K]], Iterable[R]]) -> list[R]:
     """Return a result for each item, in order, but compute it only once for equal items.
 
-    ``compute``: function that is called once, with the list of the distinct items in the order in which they
-    first occur; returns one result for each.
+    ``compute``: function that is called once, with the list of distinct items in the order of their first
+    occurrence, and returns one result for each.
     """
     distinct = list(dict.fromkeys(items))
     results = dict(zip(distinct, compute(distinct), strict=True))
@@ -142,8 +145,10 @@ def map_distinct(items: Sequence[K], compute: Callable[[list[K]], Iterable[R]]) 
 
 
 def stack_rows(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.Tensor:
-    """Return rows of integers as one int64 tensor of shape (rows, longest row), padded on the right with
-    ``padding_value``."""
+    """Return rows of integers as an int64 tensor, shape (rows, length of the longest row).
+
+    Rows are padded on the right with ``padding_value``.
+    """
     import torch
 
     tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
@@ -152,36 +157,37 @@ def stack_rows(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.T
 
 def pad_rows(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
     """Return rows of token ids as a batch, padded on the right: ``input_ids`` and ``attention_mask``, int64
-    tensors of shape (rows, longest row)."""
+    tensors of shape (rows, length of the longest row)."""
     return tokenizer.pad({"input_ids": list(rows)}, padding_side="right", return_tensors="pt")
 
 
 def pad_labelled(tokenizer: Any, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-    """Return a batch of examples that have a label for each token, padded on the right.
+    """Return examples with lists of labels as a batch, padded on the right.
 
-    ``examples``: each has ``input_ids`` and ``labels``, lists of integers. The batch has ``input_ids``,
-    ``attention_mask`` and ``labels``, int64 tensors of shape (examples, most tokens or labels of an example);
-    the labels of padding are :data:`IGNORED`.
+    Each example has ``input_ids`` and ``labels``, lists of integers. The batch has ``input_ids`` and
+    ``attention_mask``, shape (examples, length of the longest input), and ``labels``, shape (examples, length
+    of the longest label list), all int64 tensors; padding has the label :data:`IGNORED`.
     """
     labels = stack_rows((example["labels"] for example in examples), IGNORED)
     return {**pad_rows(tokenizer, (example["input_ids"] for example in examples)), "labels": labels}
 
 
 MAX_PIECES = 512
-"""The most pieces (subword tokens) of a text or sentence, special tokens included; longer ones are cut."""
+"""Maximum number of tokens of a text or sentence, special tokens included; longer ones are truncated."""
 
 
 def load_fast_tokenizer(factory: Any, model: str | Path) -> Any:
-    """Load the fast tokenizer of a model from a transformers folder or from the Hugging Face hub by name.
+    """Load the fast tokenizer of a model from a folder or the Hugging Face Hub.
 
-    Only fast tokenizers map each piece to its word. The tokenizer of a RoBERTa model is set to read the first
-    word like the others, with a space before it. Raises :class:`ModelError` if the model has no fast
-    tokenizer, or cannot be loaded.
+    Only fast tokenizers map each token to its word. A RoBERTa tokenizer is set to read the first word like
+    the others, with a space before it. ``factory``: a class of transformers, such as ``AutoTokenizer``.
+    ``model``: folder or Hub name of the model. Raises :class:`~radeval_lib.errors.ModelError` if the model
+    has no fast tokenizer, or cannot be loaded.
     """
     tokenizer = load_pretrained(factory, model)
     if not tokenizer.is_fast:
         where = f"model {Path(model).name}"
-        raise ModelError("this model has no fast tokenizer", where, "Give a model that has one.")
+        raise ModelError("the model has no fast tokenizer", where, "Give a model with a fast tokenizer.")
     if "roberta" in type(tokenizer).__name__.lower():
         tokenizer = load_pretrained(factory, model, add_prefix_space=True)
     return tokenizer
@@ -193,8 +199,7 @@ def fix_unicode(text: str) -> str:
 
 
 def are_too_long(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[bool]:
-    """Return for each sentence whether the tokenizer makes more than ``most`` pieces of it, special tokens
-    included."""
+    """Return for each sentence whether it has more than ``most`` tokens, special tokens included."""
     texts = [fix_unicode(sentence) for sentence in sentences]
     return [len(ids) > most for ids in tokenizer(texts, verbose=False)["input_ids"]] if texts else []
 
@@ -202,30 +207,32 @@ def are_too_long(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[bo
 def encode_words(
     tokenizer: Any, sentences: Sequence[Sequence[str]]
 ) -> list[tuple[list[int], list[tuple[int, int]]]]:
-    """Return for each sentence, given as words, its piece ids and the (first, last) piece of each word.
+    """Return for each sentence, given as words, (its token ids, the (first, last) token of each word).
 
-    Pieces are numbered from 0, special tokens included. A word of which the tokenizer makes no piece gets the
-    last piece of the word before it, or piece 0 if it is the first word. Only the first :data:`MAX_PIECES`
-    pieces are read; words after the last word with one of these pieces are left out.
+    Tokens are counted from 0, special tokens included. A word without tokens gets the last token of the
+    previous word, or token 0 if it is the first word. Sentences are truncated to :data:`MAX_PIECES` tokens;
+    words after the last word with one of these tokens are left out.
     """
     encoded = []
-    for row in tokenize_words(tokenizer, sentences):
-        pieces_of_words: list[tuple[int, int]] = []
-        for word in range(1 + max((word for word in row.word_ids if word is not None), default=-1)):
-            # A word without pieces gets the last piece of the word before it.
-            last = pieces_of_words[-1][1] if pieces_of_words else 0
-            start, end = row.word_to_tokens(word) or (last, last + 1)
-            pieces_of_words.append((start, end - 1))
-        encoded.append((list(row.ids), pieces_of_words))
+    for encoding in tokenize_words(tokenizer, sentences):
+        word_tokens: list[tuple[int, int]] = []
+        for word in range(1 + max((word for word in encoding.word_ids if word is not None), default=-1)):
+            # A word without tokens gets the last token of the previous word.
+            last = word_tokens[-1][1] if word_tokens else 0
+            start, end = encoding.word_to_tokens(word) or (last, last + 1)
+            word_tokens.append((start, end - 1))
+        encoded.append((list(encoding.ids), word_tokens))
     return encoded
 
 
 def tokenize_words(tokenizer: Any, sentences: Sequence[Sequence[str]]) -> list[Any]:
-    """Return the tokenizer's encoding of each sentence, given as words, cut after :data:`MAX_PIECES` pieces.
+    """Return the tokenizer's encoding of each sentence, given as words, truncated to :data:`MAX_PIECES`
+    tokens.
 
-    An encoding has ``ids``, and ``word_ids``: the index of each piece's word, None for special tokens.
+    An encoding has ``ids``, the token ids, and ``word_ids``, the index of each token's word, or None for
+    special tokens.
     """
-    if not sentences:  # a tokenizer would take an empty list for one empty sentence
+    if not sentences:  # a tokenizer would read an empty list as one empty sentence
         return []
     words = [[fix_unicode(word) or " " for word in sentence] for sentence in sentences]
     encoded = tokenizer(words, is_split_into_words=True, truncation=True, max_length=MAX_PIECES)
@@ -235,20 +242,20 @@ def tokenize_words(tokenizer: Any, sentences: Sequence[Sequence[str]]) -> list[A
 def list_spans(
     tokenizer: Any, sentences: Sequence[Sequence[str]], most_words: int
 ) -> list[dict[str, list[int]]]:
-    """Return for each sentence, given as words, its piece ids and all spans of up to ``most_words`` words.
+    """Return for each sentence, given as words, its token ids and all spans of up to ``most_words`` words.
 
-    Each row has ``input_ids``, the piece ids, and four lists with one entry per span, sorted by first word,
-    then by length: ``first_pieces`` and ``last_pieces``, the positions of its first and last piece in
-    ``input_ids``; ``first_words``, the index of its first word; and ``word_counts``, its number of words.
+    Each row has ``input_ids``, the token ids, and four lists with one entry per span, sorted by first word,
+    then by length: ``first_pieces`` and ``last_pieces``, the positions in ``input_ids`` of the span's first
+    and last token; ``first_words``, the index of its first word; and ``word_counts``, its number of words.
     """
     rows = []
-    for ids, pieces in encode_words(tokenizer, sentences):
-        count = len(pieces)
+    for ids, word_tokens in encode_words(tokenizer, sentences):
+        count = len(word_tokens)
         spans = [(a, b) for a in range(count) for b in range(a, min(a + most_words, count))]
         row = {
             "input_ids": ids,
-            "first_pieces": [pieces[first][0] for first, _ in spans],
-            "last_pieces": [pieces[last][1] for _, last in spans],
+            "first_pieces": [word_tokens[first][0] for first, _ in spans],
+            "last_pieces": [word_tokens[last][1] for _, last in spans],
             "first_words": [first for first, _ in spans],
             "word_counts": [last - first + 1 for first, last in spans],
         }
@@ -261,8 +268,9 @@ def pad_spans(
 ) -> dict[str, torch.Tensor]:
     """Return rows of :func:`list_spans` as a batch of int64 tensors, padded on the right.
 
-    The batch has ``input_ids`` and ``attention_mask``, shape (rows, most pieces), and the keys of ``padding``
-    that the first row has, shape (rows, most spans). ``padding``: the padding value of each of these keys.
+    The batch has ``input_ids`` and ``attention_mask``, shape (rows, maximum number of tokens), and those keys
+    of ``padding`` that the first row has, shape (rows, maximum number of spans). ``padding``: a mapping from
+    key to padding value.
     """
     inputs = pad_rows(tokenizer, (row["input_ids"] for row in rows))
     batch = {key: inputs[key] for key in ("input_ids", "attention_mask")}
@@ -274,12 +282,12 @@ def pad_spans(
 # Training without padding on a CPU: several texts share a row, and none attends to another.
 
 
-# Least width of a packed row, in tokens. It has room for several sentences; a wider row would cost more,
+# Minimum width of a packed row, in tokens. It has room for several sentences; a wider row would cost more,
 # since the cost of attention grows with the square of the width.
-_LEAST_WIDTH = 128
-# The most tokens of a packed batch, as a share of the padded one's. Otherwise, the mask and the copies would
-# cost more than packing saves.
-_MOST_TOKENS_LEFT = 0.9
+_MIN_WIDTH = 128
+# Maximum number of tokens in a packed batch, as a share of those in the padded batch. Above it, the mask and
+# the copies would cost more than packing saves.
+_MAX_TOKEN_SHARE = 0.9
 # Arguments that need one row per text, which a packed batch does not have.
 _UNPACKABLE_ARGUMENTS = (
     *("token_type_ids", "position_ids", "inputs_embeds", "past_key_values"),
@@ -291,13 +299,13 @@ _UNPACKABLE_ARGUMENTS = (
 def avoid_padding(module: torch.nn.Module) -> Iterator[None]:
     """Train a module's BERT encoders on packed instead of padded batches, for a ``with`` block.
 
-    Packing saves time on a CPU; computation on a GPU or without gradients is unaffected, and so are decoders
-    and other encoders than BERT. A packed encoder returns what it would return for the padded batch.
+    Packing saves time on a CPU. Computation on a GPU or without gradients is unaffected, as are decoders and
+    encoders other than BERT. A packed encoder returns the same result as for the padded batch.
     """
     from transformers import BertModel
 
     modules: Iterator[Any] = module.modules()
-    encoders = [each for each in modules if type(each) is BertModel and not each.config.is_decoder]
+    encoders = [part for part in modules if type(part) is BertModel and not part.config.is_decoder]
     padded_forwards = [encoder.forward for encoder in encoders]
     for encoder in encoders:
         encoder.forward = _make_packed_forward(encoder, encoder.forward)
@@ -309,11 +317,11 @@ def avoid_padding(module: torch.nn.Module) -> Iterator[None]:
 
 
 def _make_packed_forward(encoder: Any, padded_forward: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method ``forward`` of a BERT encoder that packs several texts into a row.
+    """Return a replacement for the ``forward`` of a BERT encoder that packs several texts into a row.
 
     A block-diagonal attention mask keeps each text from attending to the others, and positions restart with
-    each text. It returns what ``padded_forward``, the encoder's own method, returns. It calls that method on
-    the padded batch if packing is impossible, or saves too little (:func:`pack_sequences`).
+    each text. The result is that of ``padded_forward``, the encoder's original method, which is called on the
+    padded batch if packing is impossible or saves too little (:func:`pack_sequences`).
     """
     import torch
     from transformers.modeling_outputs import BaseModelOutputWithPooling
@@ -325,17 +333,17 @@ def _make_packed_forward(encoder: Any, padded_forward: Callable[..., Any]) -> Ca
         if source is None:
             return padded_forward(input_ids=input_ids, attention_mask=attention_mask, **others)
         longest = input_ids.shape[1]
-        real, text, position = source >= 0, source // longest, source % longest
+        mask, text, position = source >= 0, source // longest, source % longest
         same_text = text.unsqueeze(2) == text.unsqueeze(1)
         dtype = encoder.embeddings.word_embeddings.weight.dtype
-        mask = torch.zeros(same_text.shape, dtype=dtype).masked_fill(~same_text, torch.finfo(dtype).min)
+        bias = torch.zeros(same_text.shape, dtype=dtype).masked_fill(~same_text, torch.finfo(dtype).min)
         states = padded_forward(
             input_ids=input_ids.flatten()[source.clamp(min=0)],
-            attention_mask=mask.unsqueeze(1),
-            position_ids=position * real,
+            attention_mask=bias.unsqueeze(1),
+            position_ids=position * mask,
         ).last_hidden_state
         flat = states.new_zeros(input_ids.numel(), states.shape[-1])
-        hidden = flat.index_put((source[real],), states[real]).view(*input_ids.shape, -1)
+        hidden = flat.index_put((source[mask],), states[mask]).view(*input_ids.shape, -1)
         pooled = None if encoder.pooler is None else encoder.pooler(hidden)
         return BaseModelOutputWithPooling(last_hidden_state=hidden, pooler_output=pooled)
 
@@ -345,27 +353,27 @@ def _make_packed_forward(encoder: Any, padded_forward: Callable[..., Any]) -> Ca
 def pack_sequences(attention_mask: torch.Tensor) -> torch.Tensor | None:
     """Return for each token of a packed batch its position in the flattened padded batch.
 
-    ``attention_mask``: the mask of the padded batch, shape (texts, most tokens), padded on the right. Returns
-    an int64 tensor of shape (rows, tokens of a row) with -1 at padding, or None if packing saves less than
-    10% of the tokens, padding included.
+    Returns an int64 tensor of shape (rows, tokens per row) with -1 in padding, or None if packing saves less
+    than 10% of the tokens, padding included. ``attention_mask``: the mask of the padded batch, shape (texts,
+    tokens of the longest text), padded on the right.
     """
     import torch
 
     lengths, longest = attention_mask.sum(1).tolist(), attention_mask.shape[1]
-    rows = _assign_rows(lengths, max(_LEAST_WIDTH, *lengths))
+    rows = _assign_rows(lengths, max(_MIN_WIDTH, *lengths))
     packed = [
         torch.cat([torch.arange(text * longest, text * longest + lengths[text]) for text in row])
         for row in rows
     ]
     source = torch.nn.utils.rnn.pad_sequence(packed, batch_first=True, padding_value=-1)
-    return source if source.numel() <= _MOST_TOKENS_LEFT * attention_mask.numel() else None
+    return source if source.numel() <= _MAX_TOKEN_SHARE * attention_mask.numel() else None
 
 
 def _assign_rows(lengths: Sequence[int], width: int) -> list[list[int]]:
     """Return the indices of the texts in each row of ``width`` tokens, packed by first-fit decreasing.
 
-    From the longest to the shortest, each text goes into the first row that has room for it. ``lengths``: the
-    number of tokens of each text, at most ``width``.
+    From the longest to the shortest, each text is put into the first row that has room for it. ``lengths``:
+    the number of tokens of each text, at most ``width``.
     """
     rows: list[list[int]] = []
     room: list[int] = []

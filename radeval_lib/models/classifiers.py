@@ -27,13 +27,13 @@ class TextClassifier:
     """An encoder with a new layer that classifies documents, for fine-tuning with
     :func:`~radeval_lib.models.training.train`.
 
-    Its measure, by which the epoch is chosen, is accuracy. Documents are cut after
-    :data:`batching.MAX_PIECES` tokens.
+    The epoch is chosen by accuracy. Documents are truncated to
+    :data:`~radeval_lib.models.batching.MAX_PIECES` tokens.
 
     Parameters
     ----------
-    init_model : folder or hub name of the encoder. The weights of the new layer are drawn by torch's global
-        generator.
+    init_model : folder or Hugging Face Hub name of the encoder. The weights of the new layer are drawn from
+        torch's global generator.
     labels : the classes, at least two, each once; class i of the logits is ``labels[i]``.
     """
 
@@ -45,87 +45,88 @@ class TextClassifier:
         self.labels = list(labels)
         self._index = {label: index for index, label in enumerate(self.labels)}
         self.tokenizer: Any = load_pretrained(AutoTokenizer, init_model)
-        head = make_label_settings(self.labels)
-        self.module: Any = load_model(AutoModelForSequenceClassification, init_model, NEW_CLASSIFIER, **head)
+        config = make_label_settings(self.labels)
+        factory = AutoModelForSequenceClassification
+        self.module: Any = load_model(factory, init_model, NEW_CLASSIFIER, **config)
 
-    def example(self, record: Document) -> dict[str, Any]:
-        """Return a dictionary with ``input_ids``, the document's token ids, and ``labels``, the index of its
-        class."""
+    def make_example(self, record: Document) -> dict[str, Any]:
+        """Return a training example, a dictionary with ``input_ids``, the list of the document's token ids,
+        and ``labels``, the index of its class."""
         text = batching.fix_unicode(reveal(record.text))
-        ids = self.tokenizer(text, truncation=True, max_length=batching.MAX_PIECES)
-        return {"input_ids": ids["input_ids"], "labels": self._index[record.label]}
+        ids = self.tokenizer(text, truncation=True, max_length=batching.MAX_PIECES)["input_ids"]
+        return {"input_ids": ids, "labels": self._index[record.label]}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """Return a batch: ``input_ids`` and ``attention_mask``, shape (examples, tokens), and ``labels``,
-        shape (examples,), all int64."""
+        """Return examples as a padded batch: ``input_ids`` and ``attention_mask``, shape (examples, tokens),
+        and ``labels``, shape (examples,), all int64 tensors."""
         import torch
 
         inputs = batching.pad_rows(self.tokenizer, (example["input_ids"] for example in examples))
         return {**inputs, "labels": torch.tensor([example["labels"] for example in examples])}
 
     def measure(self, records: Sequence[Document]) -> dict[str, float]:
-        """Return ``accuracy``: the share (0 to 1) of the documents that are classified correctly; 0 if there
-        are no documents."""
-        truth = np.array([self._index[record.label] for record in records], dtype=np.int64)
-        is_right = self.logits(records).argmax(axis=1) == truth
-        return {"accuracy": float(is_right.mean()) if len(is_right) else 0.0}
+        """Return a dictionary with ``accuracy``: the share (0 to 1) of the documents that are classified
+        correctly; 0 if there are no documents."""
+        targets = np.array([self._index[record.label] for record in records], dtype=np.int64)
+        is_correct = self.logits(records).argmax(axis=1) == targets
+        return {"accuracy": float(is_correct.mean()) if len(is_correct) else 0.0}
 
     def logits(self, records: Sequence[Document]) -> NDArray[np.float64]:
-        """Return the logits of all classes, float64 of shape (documents, classes), with a row for each
-        document, in order."""
+        """Return the logits of all classes for each document, in order: float64, shape (documents,
+        classes)."""
         if not records:
             return np.empty((0, len(self.labels)))
         texts = [batching.fix_unicode(reveal(record.text)) for record in records]
-        encoded = self.tokenizer(texts, truncation=True, max_length=batching.MAX_PIECES)["input_ids"]
+        rows = self.tokenizer(texts, truncation=True, max_length=batching.MAX_PIECES)["input_ids"]
 
         def compute_logits(batch: list[int], device: Any) -> Any:
-            inputs = batching.pad_rows(self.tokenizer, (encoded[index] for index in batch))
+            inputs = batching.pad_rows(self.tokenizer, (rows[index] for index in batch))
             return self.module(**inputs.to(device)).logits.double().cpu().numpy()
 
-        return np.stack(batching.run_in_batches(self.module, [len(ids) for ids in encoded], compute_logits))
+        return np.stack(batching.run_in_batches(self.module, [len(ids) for ids in rows], compute_logits))
 
 
 Features = NDArray[np.float32]
-"""Vectors of n texts or words, shape (n, h), where h is the size of the encoder's hidden states."""
+"""Vectors of n texts or words, shape (n, h); h is the size of the encoder's hidden states."""
 
 
 def freeze(encoder: Any) -> torch.nn.Module:
     """Return a module that applies an encoder without training it, so that layers can be trained on top.
 
-    The module has no gradients and stays in evaluation mode. Its ``forward`` takes ``input_ids`` and
-    ``attention_mask``, shape (n, tokens), padded on the right, and returns an object with the attribute
-    ``last_hidden_state``, shape (n, tokens, h), with zeros at padding; h is the size of the encoder's hidden
-    states. Each distinct text is encoded only once, and its states are kept in memory.
+    The encoder's weights are frozen in place, and the module stays in evaluation mode. Its ``forward`` takes
+    ``input_ids`` and ``attention_mask``, shape (n, tokens), padded on the right, and returns an object with
+    the attribute ``last_hidden_state``, shape (n, tokens, h), which is 0 in padding; h is the size of the
+    encoder's hidden states. Each distinct text is encoded only once, and its states are kept in memory.
     """
     import torch
 
-    class Frozen(torch.nn.Module):
+    class FrozenModule(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.encoder = encoder.requires_grad_(False).eval()
             self._states: dict[tuple[int, ...], torch.Tensor] = {}
 
         def train(self, mode: bool = True) -> Any:
-            """Stay in evaluation mode, whatever ``mode`` is."""
+            """Keep the module in evaluation mode, whatever ``mode`` is."""
             return super().train(False)
 
         def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> SimpleNamespace:
             lengths = attention_mask.sum(1).tolist()
             texts = [tuple(row[:length]) for row, length in zip(input_ids.tolist(), lengths, strict=True)]
-            unread = [row for row, text in enumerate(texts) if text not in self._states]
-            if unread:
+            missing = [row for row, text in enumerate(texts) if text not in self._states]
+            if missing:
                 # Training may meet the same text later, and cannot use tensors made in inference mode.
                 with torch.inference_mode(False), torch.no_grad():
                     states = self.encoder(
-                        input_ids=input_ids[unread].clone(), attention_mask=attention_mask[unread].clone()
+                        input_ids=input_ids[missing].clone(), attention_mask=attention_mask[missing].clone()
                     ).last_hidden_state
-                    for row, state in zip(unread, states, strict=True):
+                    for row, state in zip(missing, states, strict=True):
                         self._states[texts[row]] = state[: lengths[row]].clone()
             hidden = torch.nn.utils.rnn.pad_sequence([self._states[text] for text in texts], batch_first=True)
-            padding = input_ids.shape[1] - hidden.shape[1]
-            return SimpleNamespace(last_hidden_state=torch.nn.functional.pad(hidden, (0, 0, 0, padding)))
+            pad_length = input_ids.shape[1] - hidden.shape[1]
+            return SimpleNamespace(last_hidden_state=torch.nn.functional.pad(hidden, (0, 0, 0, pad_length)))
 
-    return Frozen()
+    return FrozenModule()
 
 
 class FrozenEncoder(Encoder):
@@ -135,8 +136,13 @@ class FrozenEncoder(Encoder):
 
     Parameters
     ----------
-    model : folder or hub name of an encoder with a fast tokenizer.
+    model : folder or Hugging Face Hub name of an encoder with a fast tokenizer.
     device : ``auto``, ``cpu`` or ``cuda``.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be loaded or has no fast tokenizer, or ``device`` is not available.
     """
 
     def __init__(self, model: str | Path, *, device: str = "auto") -> None:
@@ -147,21 +153,21 @@ class FrozenEncoder(Encoder):
         self._features: dict[tuple[str, ...], tuple[Features, Features]] = {}
 
     def encode_words(self, sentences: Sequence[Sequence[str]]) -> list[Features]:
-        """Return an array for each sentence, shape (words, h): the last hidden state of each word's first
-        token.
+        """Return the last hidden state of the first token of each word, as one array per sentence, shape
+        (words, h).
 
-        Words beyond the first :data:`batching.MAX_PIECES` tokens get zeros.
+        The rows of words after the first :data:`~radeval_lib.models.batching.MAX_PIECES` tokens are zeros.
         """
-        return [of_words for _, of_words in self._features_of(sentences)]
+        return [word_vectors for _, word_vectors in self._compute_features(sentences)]
 
     def encode_texts(self, sentences: Sequence[Sequence[str]]) -> Features:
-        """Return the last hidden state of each sentence's first token, such as [CLS]; shape (sentences,
+        """Return the last hidden state of each sentence's first token, such as [CLS]: shape (sentences,
         h)."""
-        rows = [of_text for of_text, _ in self._features_of(sentences)]
+        rows = [text_vector for text_vector, _ in self._compute_features(sentences)]
         return np.array(rows, np.float32).reshape(len(rows), self.dimension)
 
-    def _features_of(self, sentences: Sequence[Sequence[str]]) -> list[tuple[Features, Features]]:
-        """Return for each sentence (its vector, shape (h,); the vectors of its words, shape (words, h)).
+    def _compute_features(self, sentences: Sequence[Sequence[str]]) -> list[tuple[Features, Features]]:
+        """Return for each sentence its vector, shape (h,), and the vectors of its words, shape (words, h).
 
         Only sentences that are not in the cache are encoded.
         """
@@ -172,10 +178,10 @@ class FrozenEncoder(Encoder):
             inputs = batching.pad_rows(self.tokenizer, (encoded[index][0] for index in batch))
             states = self.model(**inputs.to(device)).last_hidden_state.float().cpu().numpy()
             for index, hidden in zip(batch, states, strict=True):
-                pieces = [first for first, _ in encoded[index][1]]
-                rows = np.zeros((len(missing[index]), hidden.shape[1]), np.float32)
-                rows[: len(pieces)] = hidden[pieces]
-                yield hidden[0].copy(), rows
+                first_tokens = [first for first, _ in encoded[index][1]]
+                word_vectors = np.zeros((len(missing[index]), hidden.shape[1]), np.float32)
+                word_vectors[: len(first_tokens)] = hidden[first_tokens]
+                yield hidden[0].copy(), word_vectors
 
         computed = batching.run_in_batches(self.model, [len(ids) for ids, _ in encoded], compute)
         self._features.update(zip(missing, computed, strict=True))
@@ -183,26 +189,26 @@ class FrozenEncoder(Encoder):
 
 
 _LEAST_PROBABILITY = np.nextafter(0.0, 1.0)
-"""The least probability of a class that was seen in training, in place of 0, to which it may be rounded."""
+"""The lowest probability of a class that occurs in the training data; it replaces 0, a result of rounding."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A logistic regression on standardized features, from :func:`fit_probe`.
+    """A logistic regression on standardized features, fitted by :func:`fit_probe`.
 
     Attributes
     ----------
-    labels : all classes; class i is column i of the logits.
-    pipeline : the fitted scikit-learn pipeline, which has only the classes that occur in the training data.
+    labels : all classes, in the order of the columns of the logits.
+    pipeline : the fitted scikit-learn pipeline, which knows only the classes of the training data.
     """
 
     labels: tuple[str, ...]
     pipeline: Any
 
     def logits(self, features: Features) -> NDArray[np.float64]:
-        """Return the log-probability of each class, shape (n, classes).
+        """Return the log-probability of each class for each row of ``features``, shape (n, classes).
 
-        It is -infinity if the class does not occur in the training data, and finite otherwise.
+        It is -infinity for classes that do not occur in the training data, and finite for all others.
         """
         log_probabilities = np.log(np.maximum(self.pipeline.predict_proba(features), _LEAST_PROBABILITY))
         logits = np.full((len(features), len(self.labels)), -np.inf)
@@ -219,10 +225,10 @@ def fit_probe(features: Features, targets: Sequence[str], labels: Sequence[str],
 
     Parameters
     ----------
-    features : shape (n, h), finite.
-    targets : the class of each row; at least two classes must occur.
+    features : finite feature vectors, shape (n, h).
+    targets : the class of each row of ``features``; at least two classes must occur.
     labels : all classes, each once; some may be missing from ``targets``.
-    penalty : weight of half the squared norm of the coefficients in the loss; above 0.
+    penalty : weight of half the squared norm of the coefficients in the loss, above 0.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
@@ -231,6 +237,6 @@ def fit_probe(features: Features, targets: Sequence[str], labels: Sequence[str],
 
     pipeline = make_pipeline(StandardScaler(), LogisticRegression(C=1 / penalty, max_iter=300))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # near its optimum after 300 steps
+        warnings.simplefilter("ignore", ConvergenceWarning)  # after 300 steps, the fit is near the optimum
         pipeline.fit(features, list(targets))
     return Probe(tuple(labels), pipeline)

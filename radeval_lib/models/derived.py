@@ -1,7 +1,7 @@
-"""Make models from other models (fewer layers, a smaller vocabulary, random weights), and prepare the model
-of a role for a run.
+"""Derive models from others (fewer layers, a smaller vocabulary, random weights), and prepare models for
+training, for a run or for tests.
 
-A derived model is saved in a folder whose name contains a checksum of its source, so that no model is
+A derived model is saved in a folder whose name contains a content hash of its source, so that no model is
 mistaken for another.
 """
 
@@ -28,9 +28,9 @@ def cut_layers(name: str, layers: int, folder: Path) -> str:
 
     Parameters
     ----------
-    name : folder or hub name of the encoder.
+    name : folder or Hugging Face Hub name of the encoder.
     layers : number of layers to keep, fewer than the encoder has.
-    folder : the model is saved in a new folder in this one, unless it is there already.
+    folder : parent folder, in which the model is saved unless it already exists there.
 
     Raises
     ------
@@ -43,26 +43,26 @@ def cut_layers(name: str, layers: int, folder: Path) -> str:
     if target.exists():
         return str(target)
     if layers >= (depth := load_pretrained(AutoConfig, name).num_hidden_layers):
-        problem = f"cannot take the first {layers} layers of a model with {depth}"
+        problem = f"cannot cut it to its first {layers} layers, since it has only {depth}"
         raise ModelError(problem, f"model {name}", f"Give fewer than {depth} layers.")
     model = load_model(AutoModel, name, ENCODER, num_hidden_layers=layers)
-    with atomic.new_folder(target, replace=False) as new:
-        save_checkpoint(new, model, load_pretrained(AutoTokenizer, name))
+    with atomic.new_folder(target, replace=False) as new_folder:
+        save_checkpoint(new_folder, model, load_pretrained(AutoTokenizer, name))
     return str(target)
 
 
 def trim_encoder(name: str, texts: Iterable[str], folder: Path) -> str:
     """Return the folder of a copy of an encoder that has only the tokens that ``texts`` need.
 
-    The copy gives ``texts`` the same vectors with far fewer parameters: a small corpus uses one or two
-    thousand of the 30,522 tokens of BERT's vocabulary. Which tokens are kept is said at
-    :func:`trim_tokenizer`.
+    The copy encodes ``texts`` as the same vectors with far fewer parameters: a small corpus uses one or two
+    thousand of the 30,522 tokens of BERT's vocabulary. See :func:`trim_tokenizer` for the tokens that are
+    kept.
 
     Parameters
     ----------
-    name : folder or hub name of the encoder.
+    name : folder or Hugging Face Hub name of the encoder.
     texts : all texts that the copy will encode.
-    folder : the copy is saved in a new folder in this one, unless it is there already.
+    folder : parent folder, in which the copy is saved unless it already exists there.
 
     Raises
     ------
@@ -77,46 +77,52 @@ def trim_encoder(name: str, texts: Iterable[str], folder: Path) -> str:
         model = load_model(AutoModel, name, ENCODER)
         keep_rows(model, kept)
         model.config.pad_token_id = tokenizer.pad_token_id
-        with atomic.new_folder(target, replace=False) as new:
-            save_checkpoint(new, model, tokenizer)
+        with atomic.new_folder(target, replace=False) as new_folder:
+            save_checkpoint(new_folder, model, tokenizer)
     return str(target)
 
 
 def make_untrained(name: str, folder: Path, seed: int) -> str:
     """Return the folder of a model with the architecture and tokenizer of another one, but random weights.
 
-    Random numbers outside of this function are unaffected.
+    The state of torch's random number generator is restored.
 
     Parameters
     ----------
-    name : folder or hub name of the other model, with or without the prefix :data:`UNTRAINED`.
-    folder : the model is saved in a new folder in this one, unless it is there already.
+    name : folder or Hugging Face Hub name of the other model, with or without the prefix
+        :data:`~radeval_lib.models.catalog.UNTRAINED`.
+    folder : parent folder, in which the model is saved unless it already exists there.
     seed : seed of the weights.
+
+    Raises
+    ------
+    ModelError
+        If the other model's configuration or tokenizer cannot be loaded.
     """
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     source = name.removeprefix(catalog.UNTRAINED)
     target = folder / f"untrained-{_name_folder(source)}-{seed}"
     if not target.exists():
-        with atomic.new_folder(target, replace=False) as new:
+        with atomic.new_folder(target, replace=False) as new_folder:
             with seed_torch(seed):
                 model = AutoModel.from_config(load_pretrained(AutoConfig, source))
-            save_checkpoint(new, model, load_pretrained(AutoTokenizer, source))
+            save_checkpoint(new_folder, model, load_pretrained(AutoTokenizer, source))
     return str(target)
 
 
 def _name_folder(name: str) -> str:
-    """Return the part of a folder's name that identifies a model: its name without owner or path, and the
-    first 12 digits of its checksum."""
+    """Return the part of a folder name that identifies a model: the model's name without owner or path, a
+    hyphen, and the first 12 hexadecimal digits of its content hash."""
     return f"{Path(name).name}-{catalog.hash_model(name)[:12]}"
 
 
 def trim_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]]:
     """Return a copy of a tokenizer with only the tokens that ``texts`` need, and the old ids of these tokens.
 
-    The old ids are ascending, so that the i-th is that of the copy's token i. Special tokens, tokens that
-    were added to the vocabulary and single characters are kept as well. WordPiece takes the longest token
-    that fits, so ``texts`` are split as before; words of other texts may be split into more tokens.
+    The old ids are in ascending order, and the i-th belongs to the copy's token i. Special tokens, tokens
+    that were added to the vocabulary and single characters are kept as well. WordPiece takes the longest
+    token that fits, so ``texts`` are split as before; words of other texts may be split into more tokens.
 
     Raises
     ------
@@ -128,47 +134,46 @@ def trim_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]
 
     state: dict[str, Any] = json.loads(tokenizer.backend_tokenizer.to_str()) if tokenizer.is_fast else {}
     if state.get("model", {}).get("type") != "WordPiece":
-        where = Path(tokenizer.name_or_path).name
-        remedy = "Give a model with a fast WordPiece tokenizer, or leave its vocabulary whole."
-        raise ModelError("only a WordPiece vocabulary can be trimmed", f"model {where}", remedy)
-    words, old = state["model"]["vocab"], tokenizer.get_vocab()
+        where = f"model {Path(tokenizer.name_or_path).name}"
+        remedy = "Give a model with a fast WordPiece tokenizer, or do not trim the vocabulary."
+        raise ModelError("cannot trim its vocabulary: not a fast WordPiece tokenizer", where, remedy)
+    words, old_ids = state["model"]["vocab"], tokenizer.get_vocab()
     added = {token["content"] for token in state["added_tokens"]} - words.keys()
     distinct = sorted({fix_unicode(text) for text in texts})
     rows = tokenizer(distinct, verbose=False)["input_ids"] if distinct else []
-    used = set(itertools.chain.from_iterable(rows))
+    used_ids = set(itertools.chain.from_iterable(rows))
     required = {*tokenizer.all_special_tokens, *added}
     kept = [
-        piece
-        for piece in sorted(old, key=old.__getitem__)
-        if old[piece] in used or piece in required or len(piece.removeprefix("##")) == 1
+        token
+        for token in sorted(old_ids, key=old_ids.__getitem__)
+        if old_ids[token] in used_ids or token in required or len(token.removeprefix("##")) == 1
     ]
-    new = {piece: index for index, piece in enumerate(kept)}
-    state["model"]["vocab"] = {piece: index for piece, index in new.items() if piece in words}
-    state["added_tokens"] = [
-        {**token, "id": new[token["content"]]} for token in state["added_tokens"] if token["content"] in new
-    ]
+    new_ids = {token: index for index, token in enumerate(kept)}
+    state["model"]["vocab"] = {token: index for token, index in new_ids.items() if token in words}
+    entries = [entry for entry in state["added_tokens"] if entry["content"] in new_ids]
+    state["added_tokens"] = [{**entry, "id": new_ids[entry["content"]]} for entry in entries]
     state["truncation"] = state["padding"] = None
     # Post-processors, which add [CLS] and [SEP], hold the ids of these tokens, in one of two forms.
     processor = state.get("post_processor") or {}
     for name, special in processor.get("special_tokens", {}).items():
-        special["ids"] = [new[token] for token in special.get("tokens", [name])]
+        special["ids"] = [new_ids[token] for token in special.get("tokens", [name])]
     for key in processor.keys() & {"sep", "cls"}:
-        processor[key] = [processor[key][0], new[processor[key][0]]]
+        processor[key] = [processor[key][0], new_ids[processor[key][0]]]
     special_tokens: dict[str, Any] = {key: str(value) for key, value in tokenizer.special_tokens_map.items()}
     if tokenizer.extra_special_tokens:
         special_tokens["extra_special_tokens"] = list(map(str, tokenizer.extra_special_tokens))
-    shortened = PreTrainedTokenizerFast(
+    trimmed = PreTrainedTokenizerFast(
         tokenizer_object=Tokenizer.from_str(json.dumps(state)),
         model_max_length=tokenizer.model_max_length,
         **special_tokens,
     )
-    return shortened, [old[piece] for piece in kept]
+    return trimmed, [old_ids[token] for token in kept]
 
 
 def keep_rows(module: Any, ids: list[int]) -> None:
-    """Cut a model's input embeddings, and its output layer if it has one, to some tokens, in place.
+    """Restrict a model's input embeddings, and its output layer if it has one, to some tokens, in place.
 
-    ``ids``: ids of the tokens to keep, ascending; the i-th becomes token i.
+    ``ids``: ids of the tokens to keep, in ascending order; the i-th of these tokens gets the id i.
     """
     import torch
 
@@ -188,7 +193,7 @@ def keep_rows(module: Any, ids: list[int]) -> None:
 def check_permission(name: str, root: Path | None) -> None:
     """Raise StatementError if a model must not get the texts in a data root.
 
-    That is the case if the model ``name`` is on a server, the data root ``root`` has restricted texts, and no
+    It must not if the model ``name`` is on a server, the data root ``root`` has restricted texts, and no
     signed statement allows sending them to this server.
     """
     require_statements(list_restricted(root), name, root)
@@ -197,29 +202,30 @@ def check_permission(name: str, root: Path | None) -> None:
 def make_ready(name: str, folder: Path, seed: int) -> str:
     """Return the folder or name from which a model can be loaded.
 
-    If ``name`` has the prefix :data:`UNTRAINED`, the model is made in ``folder`` with weights drawn from
-    ``seed`` (:func:`make_untrained`), and its folder is returned. Otherwise, ``name`` is returned as it is.
+    If ``name`` has the prefix :data:`~radeval_lib.models.catalog.UNTRAINED`, the model is made in ``folder``
+    with random weights (:func:`make_untrained`), and its folder is returned. Otherwise, ``name`` is returned
+    unchanged.
     """
     return make_untrained(name, folder, seed) if name.startswith(catalog.UNTRAINED) else name
 
 
 def find_revision(name: str) -> str:
-    """Return the revision at which a hub model is loaded, or ``unpinned`` if none is set.
+    """Return the revision at which a model of the Hugging Face Hub is loaded, or ``unpinned`` if none is set.
 
-    For a model that is not on the hub (rules, packaged, in a folder or on a server), return an empty string.
+    For any other model (rules, packaged, in a folder or on a server), return an empty string.
     """
-    bare = name.removeprefix(catalog.UNTRAINED)
-    if bare == RULES or catalog.is_packaged(bare) or Path(bare).is_dir() or not catalog.is_hub_name(bare):
+    source = name.removeprefix(catalog.UNTRAINED)
+    if source == RULES or catalog.is_packaged(source) or Path(source).is_dir():
         return ""
-    return catalog.find_revision(bare) or "unpinned"
+    return (catalog.find_revision(source) or "unpinned") if catalog.is_hub_name(source) else ""
 
 
-def hash_model(where: str) -> str:
+def hash_model(source: str) -> str:
     """Return the SHA-256 that identifies a model's output (:func:`~radeval_lib.models.catalog.hash_model`).
 
-    ``where``: the folder or name that :func:`make_ready` returned.
+    ``source``: the folder or name that :func:`make_ready` returned.
     """
-    return catalog.hash_model(where)
+    return catalog.hash_model(source)
 
 
 # Starting points of NER models, and models with random heads for tests.
@@ -237,20 +243,20 @@ def prepare_start(
 ) -> str:
     """Make the model from which the training of an NER model starts, and return its folder or name.
 
-    A trimmed or untrained model that exists in ``folder`` is reused; a training on graphs is always done.
+    A trimmed or untrained model that exists in ``folder`` is reused; training on graphs is always repeated.
 
     Parameters
     ----------
-    name : a folder or hub name. With the prefix :data:`UNTRAINED`, the model gets random weights; with
-        :data:`AFTER_GRAPHS`, it is trained on the entities of ``graphs``.
+    name : a folder or Hugging Face Hub name. With the prefix ``untrained:``, the model gets random weights;
+        with ``after_graphs:``, it is trained on the entities of ``graphs``.
     folder : where a model that has to be made is saved.
-    seed : seed of random weights, and of the training on graphs.
-    graphs : annotated sentences for :data:`AFTER_GRAPHS`, of the splits ``train`` and ``dev``; the epoch is
+    seed : seed of random weights, and of training on graphs.
+    graphs : annotated sentences for ``after_graphs:``, of the splits ``train`` and ``dev``; the epoch is
         chosen on ``dev``.
-    texts : all texts that the model will read. Its vocabulary is trimmed to their tokens; without texts, it
-        is left whole.
-    device : ``auto``, ``cpu`` or ``cuda``, for the training on graphs.
-    unfinished : folder for the checkpoint of the training on graphs; None writes none.
+    texts : all texts that the model will read. Its vocabulary is trimmed to their tokens; if there are no
+        texts, it is not trimmed.
+    device : ``auto``, ``cpu`` or ``cuda``, for training on graphs.
+    unfinished : folder for the checkpoint of training on graphs; None writes none.
 
     Raises
     ------
@@ -258,9 +264,9 @@ def prepare_start(
         If the model cannot be loaded, its vocabulary cannot be trimmed, or ``graphs`` lacks sentences of a
         split.
     """
-    target, read_texts = Path(folder), list(texts)
+    target, all_texts = Path(folder), list(texts)
     model = name.removeprefix(catalog.UNTRAINED).removeprefix(catalog.AFTER_GRAPHS)
-    start = trim_encoder(model, read_texts, target) if read_texts else model
+    start = trim_encoder(model, all_texts, target) if all_texts else model
     if name.startswith(catalog.UNTRAINED):
         return make_untrained(start, target, seed)
     if not name.startswith(catalog.AFTER_GRAPHS):
@@ -281,15 +287,15 @@ def prepare_start(
 
 
 def make_test_model(role: str, folder: Path) -> str:
-    """Return the name or folder of a model for tests of the code around models; its head is random.
+    """Return the name or folder of a model for a role, for tests of the code around models.
 
     ``role``: for ``encoder``, the name of the packaged encoder is returned; for ``ner_model`` and
-    ``graph_model``, a folder in ``folder``, in which the packaged encoder with a random head is saved.
+    ``graph_model``, a folder in ``folder``, in which the packaged encoder is saved with a random head.
 
     Raises
     ------
     ModelError
-        If ``role`` is another one.
+        If ``role`` has another value.
     """
     from radeval_lib.models.graph_model import GraphModel, GraphSettings
     from radeval_lib.models.ner_models import make_scheme

@@ -15,26 +15,28 @@ from radeval_lib.models.catalog import PACKAGED
 from radeval_lib.models.pretrained import ENCODER, load_model, load_pretrained
 
 Pooling = Literal["cls", "mean"]
-"""A text's vector: ``cls``, the last hidden state of its first token; ``mean``, the mean over its tokens."""
+"""How a text's vector is computed: ``cls`` takes the last hidden state of the first token, ``mean`` the mean
+of the last hidden states of all tokens."""
 
 
 class Encoder:
-    """A BERT-like model that encodes texts, each as one vector.
+    """A BERT-like model that encodes each text as one vector.
 
     Parameters
     ----------
-    model : a transformers folder, a hub name (``FremyCompany/BioLORD-2023-C``,
+    model : a folder with a transformers model, a Hugging Face Hub name (``FremyCompany/BioLORD-2023-C``,
         ``ncbi/MedCPT-Query-Encoder``) or ``packaged-minilm``.
     pooling : how a text's vector is computed: ``cls`` takes the last hidden state of the first token,
         ``mean`` the mean of the last hidden states of all tokens.
-    max_tokens : the most tokens of a text, from 1 to the model's number of positions; longer texts are cut.
+    max_tokens : maximum number of tokens of a text, from 1 to the model's number of positions; longer texts
+        are truncated.
     device : ``auto`` (a GPU if there is one), ``cpu`` or ``cuda``.
     precision : ``auto``, ``float32`` or ``bfloat16``; see :data:`~radeval_lib.models.batching.Precision`.
 
     Raises
     ------
     ModelError
-        If the model cannot be loaded, or ``pooling``, ``max_tokens`` or ``device`` has another value.
+        If the model cannot be loaded, or ``pooling``, ``max_tokens`` or ``device`` has an invalid value.
     """
 
     def __init__(
@@ -64,7 +66,7 @@ class Encoder:
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per text, float32 of shape (texts, dimension), in order.
 
-        Equal texts are encoded once. Lone surrogates, which no tokenizer accepts, are read as U+FFFD.
+        Equal texts are encoded only once. Lone surrogates, which no tokenizer accepts, are read as U+FFFD.
 
         Raises
         ------
@@ -72,24 +74,23 @@ class Encoder:
             If ``texts`` is a single string.
         """
         if isinstance(texts, str):
-            raise ModelError("texts is a single string", f"encoder {self.name}", "Give a list of texts.")
+            raise ModelError("texts is a single string", f"encoder {self.name}", "Give a list of strings.")
         if not texts:
             return np.empty((0, self.dimension), np.float32)
-        return np.stack(batching.map_distinct(texts, self._vectors))
+        return np.stack(batching.map_distinct(texts, self._compute_vectors))
 
-    def _vectors(self, texts: list[str]) -> list[NDArray[np.float32]]:
+    def _compute_vectors(self, texts: list[str]) -> list[NDArray[np.float32]]:
         """Return the vector of each text, in order; each is float32 of shape (dimension,)."""
-        readable = [batching.fix_unicode(text) for text in texts]
-        encoded = self.tokenizer(readable, truncation=True, max_length=self.max_tokens)
-        rows = encoded["input_ids"]
+        valid = [batching.fix_unicode(text) for text in texts]
+        rows = self.tokenizer(valid, truncation=True, max_length=self.max_tokens)["input_ids"]
 
         def compute(batch: list[int], device: Any) -> Any:
             inputs = batching.pad_rows(self.tokenizer, (rows[index] for index in batch)).to(device)
             hidden = self.model(**inputs).last_hidden_state.float()
             pooled = hidden[:, 0]
             if self.pooling == "mean":
-                weight = inputs["attention_mask"].unsqueeze(-1).to(hidden.dtype)
-                pooled = (hidden * weight).sum(dim=1) / weight.sum(dim=1).clamp(min=1e-9)
+                mask = inputs["attention_mask"].unsqueeze(-1).to(hidden.dtype)
+                pooled = (hidden * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1e-9)
             return pooled.cpu().numpy()
 
         return batching.run_in_batches(self.model, list(map(len, rows)), compute, precision=self.precision)

@@ -1,4 +1,4 @@
-"""Summarize findings by extracting sentences; define the protocol and the measure of all summarizers."""
+"""Summarize findings by extracting sentences; define what all summarizers share: protocol and ROUGE-L."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _SENTENCE_END = re.compile(r"([.!?;][\"')\]]*)\s+")
 _EMPTY_LINE = re.compile(r"\n\s*\n")
 # A piece of text that ends with the number of a list item: "1." of "1. Clear lungs", "FINDINGS: 2."
 _ENDS_IN_ITEM_NUMBER = re.compile(r"(^|\s)\d{1,2}[.)]$")
-# A piece of text that ends with a number of its own sentence: "ribs 7 and 8.", "grade 1."
-_ENDS_IN_OWN_NUMBER = re.compile(
+# A piece of text that ends with a number that belongs to its sentence: "ribs 7 and 8.", "grade 1."
+_ENDS_IN_TEXT_NUMBER = re.compile(
     r"(,|\b(and|or|to|through|ribs?|grade|levels?|segments?|stage|type))\s\d{1,2}\.$", re.I
 )
-# A piece of text that ends with an abbreviation, so its full stop does not end a sentence: "seen by Dr."
+# A piece of text that ends with an abbreviation, whose full stop does not end a sentence: "seen by Dr."
 _ENDS_IN_ABBREVIATION = re.compile(r"\b(dr|mr|mrs|ms|vs|no|approx|e\.g|i\.e)\.$", re.I)
 
 
@@ -33,7 +33,7 @@ class Summarizer(Protocol):
     def summarize(self, findings: Sequence[str]) -> list[str]:
         """Return one impression for each findings section, in order.
 
-        No section may be empty. Equal sections get equal impressions.
+        No section may be empty. Equal sections yield equal impressions.
         """
 
 
@@ -42,14 +42,14 @@ def split_sentences(text: str) -> list[str]:
 
     A sentence ends at an empty line, or at a full stop, exclamation mark, question mark or semicolon before
     white space. It does not end after an abbreviation such as "Dr.", or after the number of a list item, such
-    as "1." or "FINDINGS: 2.". A number after a comma or a word such as "ribs", "grade" or "and" ("ribs 7 and
-    8.") is not read as the number of a list item, so a sentence may end there.
+    as "1." or "FINDINGS: 2.". A number after a comma or after a word such as "ribs", "grade" or "and" ("ribs
+    7 and 8.") is not the number of a list item, so a sentence may end there.
     """
     sentences: list[str] = []
     pieces = map(tokens.one_line, _EMPTY_LINE.split(_SENTENCE_END.sub(r"\1\n\n", text)))
     for piece in filter(None, pieces):
         last = sentences[-1] if sentences else ""
-        ends_in_item_number = _ENDS_IN_ITEM_NUMBER.search(last) and not _ENDS_IN_OWN_NUMBER.search(last)
+        ends_in_item_number = _ENDS_IN_ITEM_NUMBER.search(last) and not _ENDS_IN_TEXT_NUMBER.search(last)
         if ends_in_item_number or _ENDS_IN_ABBREVIATION.search(last):
             sentences[-1] = f"{last} {piece}"
         else:
@@ -58,7 +58,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def compute_rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-    """Return the ROUGE-L F1 (0 to 1) of each pair of reference and candidate, shape (n,).
+    """Return the ROUGE-L F1 (0 to 1) of each pair of reference and candidate, shape (len(references),).
 
     Words are stemmed, as in the metric ``rouge_l``.
     """
@@ -68,58 +68,62 @@ def compute_rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDA
 
 
 def measure_rouge_l(records: Sequence[ReportPair], summaries: Sequence[str]) -> dict[str, float]:
-    """Return ``rouge_l``: the mean ROUGE-L F1 (0 to 1) of summaries against the records' impressions.
+    """Return a dictionary with ``rouge_l``, the mean ROUGE-L F1 (0 to 1) of summaries.
 
-    ``summaries``: one per record, in order. The mean is 0 if there are no records.
+    ``summaries``: one per record, in order; the record's impression is its reference. The mean is 0 if there
+    are no records.
     """
-    values = compute_rouge_l([reveal(record.impression) for record in records], summaries)
-    return {"rouge_l": float(values.mean()) if len(values) else 0.0}
+    scores = compute_rouge_l([reveal(record.impression) for record in records], summaries)
+    return {"rouge_l": float(scores.mean()) if len(scores) else 0.0}
 
 
 # "intra - abdominal", "and / or": a hyphen or slash within a word.
 _WITHIN_WORD = re.compile(r"(?<=\w) ?([-/]) ?(?=\w)")
 # "1 . 5": a decimal point.
 _DECIMAL = re.compile(r"(?<=\d)\s*\.\s+(?=\d)")
-# "clear .": white space before a closing mark.
+# "clear .": white space before a punctuation mark or closing bracket.
 _BEFORE_CLOSING = re.compile(r"\s+([.,;:!?%)\]])")
 # "( left": white space after an opening bracket.
 _AFTER_OPENING = re.compile(r"([(\[])\s+")
-# The first letter of a sentence.
+# The first letter of a sentence, in lower case.
 _SENTENCE_START = re.compile(r"(^|[.!?]\s+)([a-z])")
 
 
 def restore_case(text: str) -> str:
     """Return a text with a capital at the start of each sentence and the usual spaces around punctuation.
 
-    ``text``: lower-case words, with spaces around each punctuation mark.
+    ``text``: lower-case words and punctuation marks, all separated by spaces.
 
     >>> restore_case("no acute intra - abdominal process . 1 . 5 cm cyst .")
     'No acute intra-abdominal process. 1.5 cm cyst.'
     """
-    joined = _DECIMAL.sub(".", _WITHIN_WORD.sub(r"\1", text))
-    joined = _AFTER_OPENING.sub(r"\1", _BEFORE_CLOSING.sub(r"\1", joined)).strip()
-    return _SENTENCE_START.sub(lambda match: match[1] + match[2].upper(), joined)
+    spaced = _DECIMAL.sub(".", _WITHIN_WORD.sub(r"\1", text))
+    spaced = _AFTER_OPENING.sub(r"\1", _BEFORE_CLOSING.sub(r"\1", spaced)).strip()
+    return _SENTENCE_START.sub(lambda match: match[1] + match[2].upper(), spaced)
 
 
 Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
-"""Function that returns one vector per text, shape (texts, dimension), such as ``Encoder.encode``."""
+"""A function, such as ``Encoder.encode``, that returns one vector per text, shape (texts, dimension)."""
 
 
-def _split_by_text(split: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return one array per text: the rows of its sentences.
+def _split_by_text(sentences: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return one array per text, with a row for each of its sentences.
 
-    ``split``: the sentences of each text. ``rows``: an array with one row per sentence of all texts, in
+    ``sentences``: the sentences of each text. ``rows``: an array with one row per sentence of all texts, in
     order.
     """
-    return np.split(rows, np.cumsum([len(row) for row in split])[:-1]) if split else []
+    return np.split(rows, np.cumsum(list(map(len, sentences)))[:-1]) if sentences else []
 
 
 class LeadSentences:
-    """A summarizer that extracts the first ``count`` sentences of the findings (at least 1)."""
+    """A summarizer that extracts the first ``count`` sentences of the findings.
+
+    Raises :class:`~radeval_lib.errors.ModelError` if ``count`` is below 1.
+    """
 
     def __init__(self, count: int = 3) -> None:
         if count < 1:
-            raise ModelError(f"count is {count}, below 1", "LeadSentences", "Give at least 1.")
+            raise ModelError(f"count is {count}, below 1", "LeadSentences", "Give count at least 1.")
         self.count = count
         self.name = f"Lead-{count}"
 
@@ -129,13 +133,13 @@ class LeadSentences:
 
 
 class ClusterExtractor:
-    """A summarizer that clusters the sentences of a findings section and extracts the one nearest to the
-    centre of each cluster.
+    """A summarizer that clusters the sentences of a findings section by k-means, and extracts the sentence
+    nearest to the centre of each cluster.
 
     Parameters
     ----------
-    encode : function that returns the vectors of sentences, which are clustered by k-means.
-    count : number of clusters, and thus the most sentences that are extracted.
+    encode : function that returns the vectors of sentences.
+    count : number of clusters, and thus the maximum number of sentences in an extract.
     seed : seed of k-means.
     """
 
@@ -146,24 +150,24 @@ class ClusterExtractor:
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
         """Return the extract of each findings section, with sentences in the order of the section."""
-        split = [split_sentences(text) for text in findings]
-        vectors = self.encode([sentence for row in split for sentence in row])
+        sections = [split_sentences(text) for text in findings]
+        vectors = self.encode([sentence for sentences in sections for sentence in sentences])
         return [
-            " ".join(row[index] for index in sorted(self._central_positions(of_text)))
-            for row, of_text in zip(split, _split_by_text(split, vectors), strict=True)
+            " ".join(sentences[index] for index in sorted(self._find_central_positions(rows)))
+            for sentences, rows in zip(sections, _split_by_text(sections, vectors), strict=True)
         ]
 
-    def _central_positions(self, vectors: NDArray[np.floating[Any]]) -> set[int]:
-        """Return the positions of the vectors that are nearest to the centres of their clusters.
+    def _find_central_positions(self, vectors: NDArray[np.floating[Any]]) -> set[int]:
+        """Return the position of the vector nearest to the centre of each cluster.
 
-        If there are at most ``count`` distinct vectors (after rounding to five decimals), return the position
-        at which each of them first occurs.
+        If at most ``count`` vectors are distinct after rounding to five decimals, return the position of the
+        first occurrence of each.
         """
         from sklearn.cluster import KMeans
 
-        first = np.unique(vectors.round(5), axis=0, return_index=True)[1]
-        if len(first) <= self.count:
-            return set(first.tolist())
+        distinct = np.unique(vectors.round(5), axis=0, return_index=True)[1]
+        if len(distinct) <= self.count:
+            return set(distinct.tolist())
         clusters = KMeans(self.count, n_init=4, random_state=self.seed).fit(vectors.astype(np.float64))
         distances = np.linalg.norm(vectors[:, None] - clusters.cluster_centers_[None], axis=2)
         return set(distances.argmin(axis=0).tolist())
@@ -174,31 +178,31 @@ def choose_oracle(findings: str, impression: str, most: int = 4) -> list[int]:
     ROUGE-L against the impression.
 
     The search is greedy (Nallapati et al. 2017, Section 2.2): each step adds the sentence that raises ROUGE-L
-    most; the search stops if no sentence raises it. At least one sentence is chosen, unless the findings have
-    none.
+    most, and the search stops when no sentence raises it. At least one sentence is chosen, unless the
+    findings have none.
     """
-    split = split_sentences(findings)
+    sentences = split_sentences(findings)
     chosen: list[int] = []
-    best = -1.0
+    best_score = -1.0
     while len(chosen) < most:
-        unchosen = [index for index in range(len(split)) if index not in chosen]
-        extracts = [" ".join(split[index] for index in sorted([*chosen, added])) for added in unchosen]
+        unchosen = [index for index in range(len(sentences)) if index not in chosen]
+        extracts = [" ".join(sentences[index] for index in sorted([*chosen, new])) for new in unchosen]
         if not extracts:
             break
         scores = compute_rouge_l([impression] * len(extracts), extracts)
-        top = int(scores.argmax())
-        if scores[top] <= best:
+        best = int(scores.argmax())
+        if scores[best] <= best_score:
             break
-        best = float(scores[top])
-        chosen.append(unchosen[top])
+        best_score = float(scores[best])
+        chosen.append(unchosen[best])
     return sorted(chosen)
 
 
 def extract_oracle(findings: Sequence[str], impressions: Sequence[str]) -> list[str]:
-    """Return the extract of each findings section whose sentences :func:`choose_oracle` chooses.
+    """Return an extract of each findings section, made of the sentences that :func:`choose_oracle` chooses.
 
     The choice uses the impressions, so the ROUGE-L of these extracts approximates an upper bound for
-    summarizers that extract sentences.
+    extractive summarizers.
     """
     return [
         " ".join(split_sentences(text)[index] for index in choose_oracle(text, impression))
@@ -206,22 +210,22 @@ def extract_oracle(findings: Sequence[str], impressions: Sequence[str]) -> list[
     ]
 
 
-# Thresholds of a sentence's probability that :meth:`SentenceSelector.fit` tries on dev.
+# Probability thresholds that :meth:`SentenceSelector.fit` tries on dev.
 _THRESHOLDS = np.round(np.arange(0.15, 0.8, 0.05), 2)
 
 
 class SentenceSelector:
     """A summarizer that extracts the sentences to which a logistic regression gives a high probability.
 
-    It extracts the sentences whose probability reaches a threshold, at most the ``most`` with the highest
-    probability, or the most probable sentence if none reaches it. Features of a sentence are its vector from
+    It extracts up to ``most`` sentences whose probability reaches a threshold, the most probable first, or
+    the most probable sentence alone if none reaches it. The features of a sentence are its vector from
     ``encode``, the cosine similarity of this vector to the section's mean vector, the sentence's position in
     the section, and the lengths of sentence and section.
 
     Parameters
     ----------
     encode : function that returns the vectors of sentences.
-    most : the most sentences of an extract.
+    most : maximum number of sentences in an extract.
     """
 
     name = "Sentence selector"
@@ -234,59 +238,59 @@ class SentenceSelector:
     def fit(self, pairs: Sequence[ReportPair], dev: Sequence[ReportPair]) -> SentenceSelector:
         """Fit the selector to the sentences that :func:`choose_oracle` chooses in ``pairs``; return it.
 
-        The threshold is the one with the highest mean ROUGE-L on ``dev``; if several have it, the lowest.
-        Raises :class:`ModelError` if ``pairs`` or ``dev`` is empty.
+        The threshold with the highest mean ROUGE-L on ``dev`` is taken; of equal ones, the lowest. Raises
+        :class:`~radeval_lib.errors.ModelError` if ``pairs`` or ``dev`` is empty.
         """
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
 
         if not (pairs and dev):
-            problem = f"{len(pairs)} training and {len(dev)} dev reports"
-            raise ModelError(problem, "SentenceSelector.fit", "Give at least one report of each.")
-        split, features = self._features([reveal(pair.findings) for pair in pairs])
+            problem = f"too few reports: {len(pairs)} for training and {len(dev)} for dev"
+            raise ModelError(problem, "SentenceSelector.fit", "Give at least one report for each.")
+        sections, features = self._compute_features([reveal(pair.findings) for pair in pairs])
         labels = []
-        for pair, row in zip(pairs, split, strict=True):
+        for pair, sentences in zip(pairs, sections, strict=True):
             kept = set(choose_oracle(reveal(pair.findings), reveal(pair.impression), self.most))
-            labels += [index in kept for index in range(len(row))]
+            labels += [index in kept for index in range(len(sentences))]
         scaler = StandardScaler().fit(features)
         fitted = LogisticRegression(max_iter=500, class_weight="balanced")
         fitted.fit(scaler.transform(features), labels)
         weights = fitted.coef_[0] / scaler.scale_
         self.coefficients = weights.astype(np.float32)
         self.intercept = float(fitted.intercept_[0] - (weights * scaler.mean_).sum())
-        split, probabilities = self._probabilities([reveal(pair.findings) for pair in dev])
+        sections, probabilities = self._predict([reveal(pair.findings) for pair in dev])
         impressions = [reveal(pair.impression) for pair in dev]
-        extracts = (self._extract(split, probabilities, threshold) for threshold in _THRESHOLDS)
-        means = [float(compute_rouge_l(impressions, summaries).mean()) for summaries in extracts]
+        trials = (self._extract(sections, probabilities, threshold) for threshold in _THRESHOLDS)
+        means = [float(compute_rouge_l(impressions, extracts).mean()) for extracts in trials]
         self.threshold = float(_THRESHOLDS[int(np.argmax(means))])
         return self
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
         """Return the extract of each findings section, with sentences in the order of the section."""
-        return self._extract(*self._probabilities(findings), self.threshold)
+        return self._extract(*self._predict(findings), self.threshold)
 
-    def _features(self, texts: Sequence[str]) -> tuple[list[list[str]], NDArray[np.float64]]:
+    def _compute_features(self, texts: Sequence[str]) -> tuple[list[list[str]], NDArray[np.float64]]:
         """Return (the sentences of each text, an array with one row of features per sentence of all texts).
 
         The array has shape (0, 0) if there are no texts.
         """
         split = [split_sentences(text) for text in texts]
         vectors = np.asarray(self.encode([sentence for row in split for sentence in row]), dtype=np.float64)
-        rows = []
-        for row, of_text in zip(split, _split_by_text(split, vectors), strict=True):
-            mean, number = of_text.mean(axis=0), np.arange(len(row))
-            norms = np.linalg.norm(of_text, axis=1) * np.linalg.norm(mean)
-            similarity = of_text @ mean / np.maximum(norms, 1e-9)
-            word_counts = [len(sentence.split()) for sentence in row]
-            lengths = np.log1p(word_counts), np.full(len(row), np.log1p(len(row)))
-            positions = number / len(row), number == 0, number == len(row) - 1
-            rows.append(np.column_stack([of_text, similarity, *positions, *lengths]))
-        return split, np.concatenate(rows) if rows else np.zeros((0, 0))
+        blocks = []
+        for sentences, rows in zip(split, _split_by_text(split, vectors), strict=True):
+            mean, indices, count = rows.mean(axis=0), np.arange(len(rows)), len(rows)
+            norms = np.linalg.norm(rows, axis=1) * np.linalg.norm(mean)
+            similarity = rows @ mean / np.maximum(norms, 1e-9)
+            word_counts = [len(sentence.split()) for sentence in sentences]
+            lengths = np.log1p(word_counts), np.full(count, np.log1p(count))
+            positions = indices / count, indices == 0, indices == count - 1
+            blocks.append(np.column_stack([rows, similarity, *positions, *lengths]))
+        return split, np.concatenate(blocks) if blocks else np.zeros((0, 0))
 
-    def _probabilities(self, texts: Sequence[str]) -> tuple[list[list[str]], list[NDArray[np.float64]]]:
-        """Return (the sentences of each text, for each text an array with the probability, 0 to 1, that each
-        of its sentences belongs in the extract)."""
-        split, features = self._features(texts)
+    def _predict(self, texts: Sequence[str]) -> tuple[list[list[str]], list[NDArray[np.float64]]]:
+        """Return (the sentences of each text, an array per text with the probability, 0 to 1, of each of its
+        sentences to belong in the extract)."""
+        split, features = self._compute_features(texts)
         logits: Any = features @ self.coefficients.astype(np.float64) + self.intercept if split else []
         return split, _split_by_text(split, 1 / (1 + np.exp(-np.asarray(logits))))
 
@@ -295,12 +299,12 @@ class SentenceSelector:
     ) -> list[str]:
         """Return the extract of each text.
 
-        ``split`` and ``probabilities``: as returned by ``_probabilities``. ``threshold``: the least
-        probability (0 to 1) of a sentence to extract, unless none reaches it.
+        ``split`` and ``probabilities`` are those of ``_predict``. A sentence is extracted if
+        its probability is at least ``threshold`` (0 to 1); if none is, the most probable one is extracted.
         """
         extracts = []
-        for row, values in zip(split, probabilities, strict=True):
-            ranked = sorted(range(len(row)), key=lambda index: (-values[index], index))
+        for sentences, values in zip(split, probabilities, strict=True):
+            ranked = sorted(range(len(sentences)), key=lambda index: (-values[index], index))
             kept = [index for index in ranked[: self.most] if values[index] >= threshold] or ranked[:1]
-            extracts.append(" ".join(row[index] for index in sorted(kept)))
+            extracts.append(" ".join(sentences[index] for index in sorted(kept)))
         return extracts

@@ -1,5 +1,4 @@
-"""Get the RadGraph graphs of texts: from this library's model, from a released model, or from stored
-annotations."""
+"""Annotate texts in RadGraph format: with this library's model, with a released model, or from a file."""
 
 from __future__ import annotations
 
@@ -22,12 +21,12 @@ V = TypeVar("V")
 
 
 class Extractor(Protocol):
-    """A model or file that gives the RadGraph graph of a text."""
+    """A model or file from which texts get their RadGraph graphs."""
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        """Return the annotation of each text, in order, in the form of RadGraph's files.
+        """Return the annotation of each text, in order, in RadGraph format.
 
-        An empty text gets an annotation without entities.
+        The annotation of an empty text has no entities.
         """
 
 
@@ -36,9 +35,9 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
 
     Parameters
     ----------
-    name : a folder with a graph model of this library; a model of the package ``radgraph``, with the prefix
-        :data:`RADGRAPH`; or a file of annotations, whose name ends in ``.json``.
-    device : where a model runs: ``auto``, ``cpu`` or ``cuda``.
+    name : a folder with a graph model of this library; the name of a model of the package ``radgraph``, with
+        the prefix ``radgraph:``; or a file of annotations, whose name ends in ``.json``.
+    device : device on which a model runs: ``auto``, ``cpu`` or ``cuda``.
 
     Raises
     ------
@@ -57,13 +56,13 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
 
 
 def cache_results(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[Sequence[K]], list[V]]:
-    """Return a function that does what ``read`` does, but keeps results in a cache.
+    """Return a function that returns the results of ``read``, but takes known ones from a cache.
 
     Parameters
     ----------
     read : function of a list of distinct keys that returns one result per key. It is called only with keys
-        that are not in the cache. The returned function accepts repeated keys, too.
-    most : the most results in the cache. If new results would exceed it, the cache is emptied first.
+        that are not in the cache. The returned function also accepts repeated keys.
+    most : maximum number of results in the cache. The cache is emptied before new results would exceed it.
     """
     cache: dict[K, V] = {}
 
@@ -81,10 +80,10 @@ def cache_results(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable
 
 @lru_cache(maxsize=2)
 def open_shared_extractor(name: str, device: str) -> Extractor:
-    """Return the extractor of :func:`open_extractor`; equal arguments get the same object.
+    """Return the extractor that :func:`open_extractor` loads, as the same object for equal arguments.
 
-    Several metrics annotate the same texts, so they should share the extractor's cache. The two extractors
-    that were used last are kept.
+    Several metrics annotate the same texts, and thus share the extractor's cache. The two most recently used
+    extractors are kept.
     """
     return open_extractor(name, device=device)
 
@@ -92,8 +91,17 @@ def open_shared_extractor(name: str, device: str) -> Extractor:
 class ModelExtractor:
     """An extractor that applies a graph model of this library.
 
-    Up to 50,000 graphs of units of text are cached. ``model``: the model's folder. ``device``: ``auto``,
-    ``cpu`` or ``cuda``.
+    Up to 50,000 graphs of units (sentences or texts) are cached.
+
+    Parameters
+    ----------
+    model : the model's folder.
+    device : ``auto``, ``cpu`` or ``cuda``.
+
+    Raises
+    ------
+    ModelError
+        If the folder has no graph model that can be loaded.
     """
 
     def __init__(self, model: str | Path, *, device: str) -> None:
@@ -110,12 +118,12 @@ class ModelExtractor:
 class PackageExtractor:
     """An extractor that applies a released model of the package ``radgraph``, which the user must install.
 
-    The package's weights are a pickle; torch loads it without running code (``weights_only``, its default
-    since version 2.6). Up to 4,000 annotations are cached.
+    The package's weights are pickled; torch loads them without running code (``weights_only``, the default
+    since torch 2.6). Up to 4,000 annotations are cached.
 
     Parameters
     ----------
-    model : the package's name of the model, without the prefix :data:`RADGRAPH`.
+    model : the package's name for the model, without the prefix ``radgraph:``.
     device : ``auto``, ``cpu`` or ``cuda``.
 
     Raises
@@ -126,19 +134,19 @@ class PackageExtractor:
 
     def __init__(self, model: str, *, device: str) -> None:
         self.name = f"{RADGRAPH}{model}"
-        cuda = 0 if pick_device(device).type == "cuda" else -1
+        gpu = 0 if pick_device(device).type == "cuda" else -1
         try:
             radgraph: Any = importlib.import_module("radgraph")
-            loading = importlib.import_module("radgraph.allennlp.common.cached_transformers")
-            _restore_removed_methods(loading)
-            self._model = radgraph.RadGraph(model_type=model, cuda=cuda)
+            module = importlib.import_module("radgraph.allennlp.common.cached_transformers")
+            _restore_removed_methods(module)
+            self._model = radgraph.RadGraph(model_type=model, cuda=gpu)
         except Exception as error:
-            problem = f"cannot load {model!r}: {' '.join(str(error).split()):.200}"
-            remedy = "Run: pip install radgraph. If it is installed, check the model's name and the network."
+            problem = f"cannot load the model {model!r}: {' '.join(str(error).split()):.200}"
+            remedy = "Run pip install radgraph; if it is installed, check the model's name and the network."
             raise ModelError(problem, "radgraph", remedy) from error
         # The package itself refuses missing and unexpected weights (``load_state_dict(..., strict=True)``).
         check_finite(self._model.state_dict(), self.name)
-        self._read = cache_results(self._read_texts, 4_000)
+        self._read = cache_results(self._annotate_filled, 4_000)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """Return the annotation that the package predicts for each text, in order.
@@ -148,71 +156,72 @@ class PackageExtractor:
         ModelError
             If the package returns no annotation for a text, or an invalid one.
         """
-        # The package would read an empty text as the word "None", so it does not get empty texts.
-        not_empty = [text for text in texts if text.strip()]
-        graphs = dict(zip(not_empty, self._read(not_empty), strict=True))
-        return [graphs.get(text) or make_annotation([], [], []) for text in texts]
+        # The package would read an empty text as the word "None", so empty texts are not passed to it.
+        filled = [text for text in texts if text.strip()]
+        annotations = dict(zip(filled, self._read(filled), strict=True))
+        return [annotations.get(text) or make_annotation([], [], []) for text in texts]
 
-    def _read_texts(self, texts: list[str]) -> list[Annotation]:
-        """Return the annotation of each text; no text may be empty. Errors are those of :meth:`annotate`."""
-        graphs = self._model(texts)
+    def _annotate_filled(self, texts: list[str]) -> list[Annotation]:
+        """Return the annotation of each text; no text may be empty. Raise the errors of :meth:`annotate`."""
+        annotations = self._model(texts)
         for number, text in enumerate(texts):
-            where = f"{self.name}, text {number}"
-            if str(number) not in graphs:  # the package has printed the reason
+            where = f"{self.name}, text {number} (from 0)"
+            if str(number) not in annotations:  # the package has printed the reason
                 problem = f"the package returns no annotation for a text of {len(text.split())} words"
                 raise ModelError(problem, where, "Shorten the text, or leave it out.")
-            check_annotation(graphs[str(number)], where)
-        return [graphs[str(number)] for number in range(len(texts))]
+            check_annotation(annotations[str(number)], where)
+        return [annotations[str(number)] for number in range(len(texts))]
 
 
-def _restore_removed_methods(loading: Any) -> None:
+def _restore_removed_methods(module: Any) -> None:
     """Make radgraph 0.1.18 work with transformers 5, which removed two methods of tokenizers.
 
-    ``loading``: radgraph's module ``cached_transformers``. Its function ``get_tokenizer`` is replaced by one
+    ``module``: radgraph's module ``cached_transformers``. Its function ``get_tokenizer`` is replaced by one
     that adds these methods to the tokenizers that it loads.
     """
-    load = loading.get_tokenizer
+    load_tokenizer = module.get_tokenizer
 
     def get_tokenizer(name: str, **settings: Any) -> Any:
-        tokenizer = load(name, **settings)
+        tokenizer = load_tokenizer(name, **settings)
         if not hasattr(tokenizer, "encode_plus"):
             first, last = tokenizer("")["input_ids"]  # [CLS] and [SEP]
             tokenizer.encode_plus = tokenizer.__call__
             tokenizer.build_inputs_with_special_tokens = lambda ids: [first, *ids, last]
         return tokenizer
 
-    loading.get_tokenizer = get_tokenizer
+    module.get_tokenizer = get_tokenizer
 
 
 class RecordedGraphs:
     """An extractor that looks up the annotations of texts in a JSON file; white space in texts is ignored.
 
-    ``path``: a file in RadGraph's form. Raises :class:`ModelError` if two annotations of the same text have
-    different entities.
+    ``path``: a file in RadGraph format. Raises :class:`~radeval_lib.errors.ModelError` if two annotations of
+    the same text have different entities.
     """
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
         self._annotations: dict[str, Annotation] = {"": make_annotation([], [], [])}
         for name, item in read_annotations(path).items():
-            first = self._annotations.setdefault(_remove_space(item["text"]), item)
-            if first["entities"] != item["entities"]:
-                problem = f"{name!r} annotates the same text as an earlier entry, with other entities"
+            earlier = self._annotations.setdefault(_remove_space(item["text"]), item)
+            if earlier["entities"] != item["entities"]:
+                problem = f"{name!r} annotates the same text as an earlier entry, but with other entities"
                 raise ModelError(problem, self.name, "Keep one annotation of each text.")
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """Return the annotation of each text, in order.
 
-        Raises :class:`ModelError` if the file has no annotation of a text that is not blank.
+        Raises :class:`~radeval_lib.errors.ModelError` if the file has no annotation of a text that is not
+        blank.
         """
         graphs = [self._annotations.get(_remove_space(text)) for text in texts]
         if None in graphs:
             problem = f"{graphs.count(None)} of {len(texts)} texts have no annotation in this file; "
             problem += f"the first is text {graphs.index(None)}, counted from 0"
-            raise ModelError(problem, self.name, "Add annotations of these texts, with the same wording.")
+            raise ModelError(problem, self.name, "Add annotations of these texts, word for word.")
         return [graph for graph in graphs if graph is not None]
 
 
 def _remove_space(text: str) -> str:
-    """Return a text without its white space, since annotated and scored texts may differ in it."""
+    """Return a text without white space, in which annotated and scored texts may differ."""
     return "".join(text.split())

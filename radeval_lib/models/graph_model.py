@@ -405,7 +405,7 @@ class GraphModel:
         parts = {_HEAD: self.module.head, SETTINGS: self.settings}
         save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
 
-    def example(self, record: AnnotatedSentence) -> dict[str, Any]:
+    def make_example(self, record: AnnotatedSentence) -> dict[str, Any]:
         """Return an annotated record, read as one unit, as an example for training: see :meth:`encode`."""
         return self.encode(plain_words(record), read_graph(record))
 

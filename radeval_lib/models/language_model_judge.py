@@ -1,6 +1,6 @@
 """Judge with causal language models on this machine, such as the released GREEN models, and fine-tune them.
 
-Released models get the released prompt and form of conversation, byte for byte.
+Released models get the released prompt and conversation format, byte for byte.
 Source: green-score 0.0.12, ``make_prompt`` in ``green_score/utils.py``, ``get_response`` and the template of
 ``green_score/green.py``; the GREEN repository at d72c195 has the same.
 """
@@ -25,7 +25,7 @@ from radeval_lib.rules.judge.base import LONGEST, JudgeError, Keep, Pair, cut_wo
 
 _LOG = logging.getLogger(__name__)
 _RELEASED_NAME = re.compile(r"(?i)\bGREEN-(Rad)?(Llama|Mistral|Phi)")
-_RELEASED_TURN = "message['from']"  # in the chat template of released tokenizers
+_RELEASED_TURN = "message['from']"  # occurs in the chat template of released tokenizers
 _CRITERIA = "\n".join(f"{letter}) {name}." for letter, name in zip(LETTERS, GREEN_NAMES, strict=True))
 _ERROR_LINES = "\n....\n".join(
     f"({letter}) <Error Type>: <The number of errors>. <Error 1>; <Error 2>; ...; <Error n>"
@@ -85,15 +85,15 @@ _INDENTED = re.sub(r"\n(?=[^\n])", "\n    ", _PROMPT)
 def is_released(name: str, chat_template: str | None = None) -> bool:
     """Return whether a model is a released GREEN model.
 
-    It is one if its ``name`` says so, or if its tokenizer's chat template reads the keys ``from`` and
-    ``value`` of a turn, as those of released models do, instead of ``role`` and ``content``. None: the
-    tokenizer has no template, or it is unknown.
+    It is if ``name`` contains the name of one, or if the tokenizer's ``chat_template`` reads the keys
+    ``from`` and ``value`` of a turn, as in released models, instead of ``role`` and ``content``. The template
+    is None if the tokenizer has none or is unknown.
     """
     return bool(_RELEASED_NAME.search(name)) or _RELEASED_TURN in (chat_template or "")
 
 
 def fill_released_prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
-    """Return the prompt of GREEN's released code for two reports, each cut after its first ``words``
+    """Return the prompt of GREEN's released code for two reports, each truncated to its first ``words``
     words."""
     return _INDENTED.format(reference=cut_words(reference, words), candidate=cut_words(candidate, words))
 
@@ -101,33 +101,34 @@ def fill_released_prompt(reference: str, candidate: str, words: int = LONGEST) -
 def wrap_as_chat(prompt_text: str, end: str) -> str:
     """Return a conversation with one prompt, as a string that a released model continues with its answer.
 
-    As in the released code, an empty answer follows the prompt, before the answer that the model is to write.
-    ``end``: the model's end-of-text token, which closes each turn.
+    As in the released code, an empty answer stands between the prompt and the answer that the model is to
+    write. ``end``: the model's end-of-text token, which closes each turn.
     """
     return f"<|user|>\n{prompt_text}{end}\n<|assistant|>\n{end}\n<|assistant|>\n"
 
 
 _SHORTENING_STEP = 25  # number of words by which reports are shortened at a time, until the prompt fits
-AFTER_PROMPT = "\n\n"  # between prompt and analysis, if the tokenizer has no chat template
-_END_TOKEN_TYPES = ("llama", "mistral")  # model types whose tokenizer, as released, ends every text
+AFTER_PROMPT = "\n\n"  # separates prompt and analysis, if the tokenizer has no chat template
+_END_TOKEN_TYPES = ("llama", "mistral")  # model types whose released tokenizer adds an end-of-text token
 
 
 class CausalJudge:
     """A judge that runs a causal language model on this machine and decodes greedily, in batches.
 
-    A released GREEN model gets the released prompt and form of conversation, whatever chat template its
+    A released GREEN model gets the released prompt and conversation format, whatever chat template its
     tokenizer has. Any other model gets this library's prompt, in its tokenizer's chat template if there is
     one, else followed by :data:`AFTER_PROMPT`, as in :class:`JudgeTuning`.
 
-    If a prompt leaves no room for the answer, its two reports are shortened. The released package cuts the
-    end of the prompt instead, with the tag after which the model should answer.
+    If a prompt leaves no room for the answer, its two reports are shortened. The released package instead
+    truncates the end of the prompt, including the tag after which the model should answer.
 
     Parameters
     ----------
-    model : folder or hub name of the language model.
-    batch_size : the most prompts that are answered at once.
-    max_new_tokens : the most tokens of an answer. A longer answer is cut, and a warning is logged.
-    device : ``auto``, ``cpu`` (which computes in float32) or ``cuda`` (in bfloat16).
+    model : folder or Hugging Face Hub name of the language model.
+    batch_size : maximum number of prompts that are answered at once.
+    max_new_tokens : maximum number of tokens of an answer. A longer answer is truncated, and a warning is
+        logged.
+    device : ``auto`` (a GPU if there is one), ``cpu`` (computes in float32) or ``cuda`` (in bfloat16).
 
     Raises
     ------
@@ -142,8 +143,8 @@ class CausalJudge:
 
         source = locate(model)
         self.model, self.tokenizer = load_causal_lm(source)
-        target = pick_device(device)
-        self.model.to(target, torch.bfloat16 if target.type == "cuda" else None)
+        chosen = pick_device(device)
+        self.model.to(chosen, torch.bfloat16 if chosen.type == "cuda" else None)
         self._released = is_released(str(model), self.tokenizer.chat_template)
         self._batch_size, self._max_new_tokens = batch_size, max_new_tokens
         self._context_length = getattr(self.model.config, "max_position_embeddings", None) or 2048
@@ -151,23 +152,24 @@ class CausalJudge:
 
     @property
     def signature(self) -> str:
-        """A string of all that decides an answer except the two reports: the model's name and checksum, the
-        most tokens of an answer and of the context, and the wording of the prompt."""
-        wording = self.tokenizer.decode(self._prompt_ids("<reference>", "<candidate>", LONGEST))
+        """A string of everything that determines an answer except the two reports: the model's name and
+        content hash, the maximum lengths of answer and context in tokens, and the text of the prompt."""
+        wording = self.tokenizer.decode(self._encode_prompt("<reference>", "<candidate>", LONGEST))
         return f"causal|{self._identity}|{self._max_new_tokens}|{self._context_length}|{wording}"
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """Return the model's answer to each pair of (reference, candidate), in the order of ``pairs``.
 
-        ``keep``: function that is called after each batch with {position in ``pairs``: answer}.
+        ``keep``: function that is called after each batch with a mapping from position in ``pairs`` to
+        answer.
 
         Raises
         ------
         JudgeError
-            If a prompt with one-word reports and the longest answer exceed the model's context.
+            If a prompt with one-word reports and the longest answer together exceed the model's context.
         """
         prompts = [self.fit_prompt(reference, candidate) for reference, candidate in pairs]
-        special = self.tokenizer.all_special_ids
+        special_ids = self.tokenizer.all_special_ids
 
         def generate(batch: list[int], device: Any) -> list[str]:
             # Padded on the left, so that every prompt ends where its answer begins.
@@ -177,9 +179,9 @@ class CausalJudge:
             output = self.model.generate(**inputs, **limits, do_sample=False)
             answers = output[:, inputs["input_ids"].shape[1] :]
             # A row that ended before the longest one is padded, so its last token is special.
-            unended = sum(last not in special for last in answers[:, -1].tolist())
-            if unended and answers.shape[1] == self._max_new_tokens:
-                _LOG.warning("%d answers were cut at max_new_tokens=%d", unended, self._max_new_tokens)
+            cut_count = sum(last not in special_ids for last in answers[:, -1].tolist())
+            if cut_count and answers.shape[1] == self._max_new_tokens:
+                _LOG.warning("%d answers were cut at max_new_tokens=%d", cut_count, self._max_new_tokens)
             texts = list(map(str.strip, self.tokenizer.batch_decode(answers, skip_special_tokens=True)))
             if keep is not None:
                 keep(dict(zip(batch, texts, strict=True)))
@@ -190,36 +192,36 @@ class CausalJudge:
             return run_in_batches(self.model, lengths, generate, sys.maxsize, self._batch_size, "float32")
 
     def fit_prompt(self, reference: str, candidate: str) -> list[int]:
-        """Return the token ids of the prompt for two reports, shortened until the answer fits into the
+        """Return the token ids of the prompt for two reports, shortened so that the answer fits into the
         context.
 
-        Both reports are cut after the same number of words: at first the longer one's, then 25 fewer each
-        time.
+        Both reports are truncated to the same number of words: first that of the longer report, then 25 fewer
+        each time, until prompt and longest answer fit.
 
         Raises
         ------
         JudgeError
-            If a prompt with one-word reports and the longest answer exceed the model's context.
+            If a prompt with one-word reports and the longest answer together exceed the model's context.
         """
         word_limit = min(LONGEST, max(len(reference.split()), len(candidate.split()), 1))
         room = self._context_length - self._max_new_tokens
         while True:
-            ids = self._prompt_ids(reference, candidate, word_limit)
+            ids = self._encode_prompt(reference, candidate, word_limit)
             if len(ids) <= room:
                 return ids
             if word_limit == 1:
-                lengths = f"an answer of {self._max_new_tokens} tokens and a prompt with one-word reports"
-                problem = f"{lengths} exceed the model's context of {self._context_length} tokens"
+                parts = f"an answer of {self._max_new_tokens} tokens and a prompt with one-word reports"
+                problem = f"{parts} together exceed the model's context of {self._context_length} tokens"
                 raise JudgeError(problem, "judge", "Use a model with a longer context.")
             word_limit = max(1, word_limit - _SHORTENING_STEP)
 
-    def _prompt_ids(self, reference: str, candidate: str, words: int) -> list[int]:
-        """Return the token ids of the prompt for two reports, each cut after its first ``words`` words."""
+    def _encode_prompt(self, reference: str, candidate: str, words: int) -> list[int]:
+        """Return the token ids of the prompt for two reports, each truncated to its first ``words`` words."""
         if self._released:
             text = wrap_as_chat(fill_released_prompt(reference, candidate, words), self.tokenizer.eos_token)
             ids = list(self.tokenizer(text)["input_ids"])
-            has_end_token = self.model.config.model_type in _END_TOKEN_TYPES
-            return [*ids, self.tokenizer.eos_token_id] if has_end_token else ids
+            needs_end = self.model.config.model_type in _END_TOKEN_TYPES
+            return [*ids, self.tokenizer.eos_token_id] if needs_end else ids
         text = write_prompt(reference, candidate, words)
         if self.tokenizer.chat_template:
             turns = [{"role": "user", "content": text}]
@@ -229,9 +231,9 @@ class CausalJudge:
 
 
 def load_causal_lm(name: str | Path) -> tuple[Any, Any]:
-    """Load a causal language model from a folder or the hub by name; return (model, tokenizer).
+    """Load a causal language model from a folder or the Hugging Face Hub; return (model, tokenizer).
 
-    Weights are read from safetensors. A tokenizer without a padding token gets its end-of-text token as one.
+    Weights are read from safetensors. A tokenizer without a padding token pads with its end-of-text token.
 
     Raises
     ------
@@ -254,8 +256,8 @@ class JudgeTuning:
     ----------
     module : the model.
     tokenizer : the model's tokenizer, which must have a padding token.
-    max_length : the most tokens of prompt and analysis together, at least 1. A longer example loses the
-        beginning of the prompt and, if the analysis alone is too long, the end of the analysis.
+    max_length : maximum number of tokens of prompt and analysis together, at least 1. A longer example loses
+        the beginning of the prompt and, if the analysis alone is too long, the end of the analysis.
     lora_rank : rank of LoRA adapters, which are trained instead of the weights; 0 trains all weights.
     """
 
@@ -274,9 +276,10 @@ class JudgeTuning:
         self._has_lora = bool(lora_rank)
         self.module = module
 
-    def example(self, record: JudgedPair) -> dict[str, Any]:
-        """Return a dictionary with ``input_ids``, the token ids of prompt, analysis and end of text, and
-        ``labels``, the same ids with :data:`IGNORED` for the prompt, so that only the analysis is learned."""
+    def make_example(self, record: JudgedPair) -> dict[str, Any]:
+        """Return a training example, a dictionary with two lists: ``input_ids``, the token ids of prompt,
+        analysis and end of text, and ``labels``, the same ids with
+        :data:`~radeval_lib.models.batching.IGNORED` for the prompt, so that only the analysis is learned."""
         texts = [f"{reveal(record.prompt)}{AFTER_PROMPT}", reveal(record.analysis)]
         prompt_ids, answer = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
         answer = [*answer, self.tokenizer.eos_token_id][: self._max_length]
@@ -285,16 +288,16 @@ class JudgeTuning:
         return {"input_ids": [*prompt_ids, *answer], "labels": [IGNORED] * len(prompt_ids) + answer}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Return the padded batch of :func:`~radeval_lib.models.batching.pad_labelled`."""
+        """Return examples as a padded batch (:func:`~radeval_lib.models.batching.pad_labelled`)."""
         return pad_labelled(self.tokenizer, examples)
 
     def measure(self, records: Sequence[JudgedPair]) -> dict[str, float]:
-        """Return ``likelihood``: the mean log-probability, in nats (0 or below), of the tokens of the
-        analyses; 0 if there are no tokens."""
+        """Return a dictionary with ``likelihood``: the mean log-probability, in nats (0 or below), of the
+        tokens of the analyses; 0 if there are none."""
         total, count = 0.0, 0
         with use_eval_mode(self.module, "float32") as device:
             for start in range(0, len(records), 8):
-                batch = self.collate([self.example(record) for record in records[start : start + 8]])
+                batch = self.collate([self.make_example(record) for record in records[start : start + 8]])
                 tokens = int((batch["labels"][:, 1:] != IGNORED).sum())
                 loss = self.module(**{key: value.to(device) for key, value in batch.items()}).loss
                 total, count = total + float(loss) * tokens, count + tokens
@@ -313,19 +316,19 @@ def make_small_lm(
 
     Parameters
     ----------
-    texts : the texts that the tokenizer learns from.
-    vocabulary : the most tokens of the tokenizer.
+    texts : the texts from which the tokenizer is learned.
+    vocabulary : maximum number of tokens in the vocabulary.
     width : size of the hidden states, a multiple of eight.
     layers : number of layers.
     """
     from tokenizers import ByteLevelBPETokenizer, Tokenizer
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-    learned = ByteLevelBPETokenizer()
+    trainer = ByteLevelBPETokenizer()
     special = ["<pad>", "</s>"]
-    learned.train_from_iterator(texts, vocabulary, 0, show_progress=False, special_tokens=special)
-    pieces = Tokenizer.from_str(learned.to_str())
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=pieces, pad_token="<pad>", eos_token="</s>")
+    trainer.train_from_iterator(texts, vocabulary, 0, show_progress=False, special_tokens=special)
+    backend = Tokenizer.from_str(trainer.to_str())
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, pad_token="<pad>", eos_token="</s>")
     sizes: Any = {"hidden_size": width, "intermediate_size": 3 * width, "num_hidden_layers": layers}
     sizes |= {"vocab_size": len(tokenizer), "num_attention_heads": 4, "max_position_embeddings": 2048}
     ids = {"pad_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.eos_token_id}

@@ -69,7 +69,7 @@ class Scheme(ABC):
     def save(self, folder: str | Path) -> None:
         """Write weights (as safetensors), configuration and tokenizer to ``folder``."""
 
-    def example(self, record: AnnotatedSentence) -> dict[str, Any]:
+    def make_example(self, record: AnnotatedSentence) -> dict[str, Any]:
         """Return an annotated sentence as an example for training."""
         return self.encode(plain_words(record), entities.read_gold(record))
 

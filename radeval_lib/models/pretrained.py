@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound="Settings")
 
 _COPY_AGAIN = "Download or copy the model's whole folder again."
-_TIMEOUTS = (3, 5)  # seconds to connect to the hub, and to wait for its answer
+_TIMEOUTS = (3, 5)  # seconds to connect to the Hugging Face Hub, and to wait for its response
 _UNUSED_EMBEDDINGS = 128, 0.04
-"""The most embeddings without a token: a number, and a share of all embeddings (0 to 1); the larger limit
-applies. Models round their number of embeddings up, Phi-2 by 1.8%."""
+"""Limits for the number of embeddings without a token: a number, and a share of all embeddings (0 to 1). The
+larger limit applies. Models round up their number of embeddings, Phi-2 by 1.8%."""
 _COMPUTED_WEIGHTS = ("encoder.embed_positions.*", "decoder.embed_positions.*")  # Pegasus's sinusoids
 _TRAINING_JOBS = {"ner_model": "ratescore/ner_training", "graph_model": "summarization/graph_training"}
-"""By role, the job of a build that trains a model for it."""
+"""A mapping from role to the job of a build that trains a model for it."""
 
 
 class Use(NamedTuple):
-    """A use of a model, by the weights that its checkpoint may lack.
+    """A use of a model, defined by the weights that the model's checkpoint may lack.
 
     Attributes
     ----------
-    random : patterns of the names of weights that may be missing or have another shape than the checkpoint's;
-        they are then drawn at random.
-    unneeded : names of modules that this use does not need; a module whose weights the checkpoint lacks is
-        removed.
+    random : patterns of the names of weights that may be missing from the checkpoint or have a different
+        shape there; such weights are initialized at random.
+    unneeded : names of modules that are not used; if the checkpoint lacks a weight of such a module, the
+        module is removed.
     """
 
     random: tuple[str, ...] = ()
@@ -57,20 +57,20 @@ class Use(NamedTuple):
 
 
 TRAINED = Use()
-"""A model that was trained for its task; the checkpoint may lack nothing."""
+"""Use of a model that was trained for its task; its checkpoint may lack no weights."""
 
 SEQ2SEQ = Use(unneeded=("encoder.pooler",))
-"""A trained sequence-to-sequence model. An encoder made from BERT has a pooler, which is not used."""
+"""Use of a trained sequence-to-sequence model. If its encoder is a BERT, the pooler is not used."""
 
 ENCODER = Use(unneeded=("pooler",))
-"""An encoder whose hidden states are used. Its pooler, a layer on the first token with which BERT learned to
+"""Use of an encoder for its hidden states. Its pooler, a layer on the first token with which BERT learned to
 predict the next sentence, is needed for text classifiers only."""
 
 NEW_NER_MODEL = Use(("classifier.*", "score.*", "head.*"))
-"""An encoder from which a token classifier is started."""
+"""Use of an encoder to initialize a token classifier."""
 
 NEW_CLASSIFIER = Use((*NEW_NER_MODEL.random, "pre_classifier.*", "pooler.*"))
-"""An encoder from which a text classifier is started."""
+"""Use of an encoder to initialize a text classifier."""
 
 NEW_DECODER = Use(
     (
@@ -78,15 +78,15 @@ NEW_DECODER = Use(
         "generator_lm_head.*",
     )
 )  # fmt: skip
-"""An encoder from which a decoder is started (Rothe et al. 2020). Its cross-attention is new, and its output
-layer, if the checkpoint has none."""
+"""Use of an encoder to initialize a decoder (Rothe et al. 2020). The decoder's cross-attention is new, as is
+its output layer if the checkpoint has none."""
 
 
 @lru_cache(maxsize=1)
 def can_reach_hub() -> bool:
-    """Return whether the Hugging Face hub can be reached and may be used (``HF_HUB_OFFLINE`` is not set).
+    """Return whether the Hugging Face Hub can be reached and may be used (``HF_HUB_OFFLINE`` is not set).
 
-    The answer is cached for the process, since libraries would retry for minutes at each model.
+    The answer is cached for the process: without it, libraries would retry for minutes at each model.
     """
     import requests
     from huggingface_hub import constants
@@ -102,7 +102,7 @@ def can_reach_hub() -> bool:
 
 @contextmanager
 def hide_logs() -> Iterator[None]:
-    """Hide transformers' progress bars and log messages below errors within a block."""
+    """Hide transformers' progress bars and its log messages below level ERROR within a ``with`` block."""
     from transformers.utils import logging
 
     verbosity, has_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -117,22 +117,22 @@ def hide_logs() -> Iterator[None]:
 
 
 def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
-    """Load a model, tokenizer or configuration of transformers from a folder or the Hugging Face hub.
+    """Load a model, tokenizer or configuration of transformers from a folder or the Hugging Face Hub.
 
-    A hub model is loaded at the revision after ``@`` in its name, else at the revision in
+    A Hub model is loaded at the revision after ``@`` in its name, else at the revision in
     ``data_manifests/models/``, else at the newest one.
 
     Parameters
     ----------
     factory : a class of transformers, such as ``AutoModel`` or ``AutoTokenizer``.
-    name : folder or hub name of the model.
+    name : folder or Hub name of the model.
     settings : further arguments of ``factory.from_pretrained``, whose result is returned.
 
     Raises
     ------
     ModelError
-        If the model cannot be loaded; or if a tokenizer is loaded and has more tokens than the model has
-        embeddings, or far fewer.
+        If the model cannot be loaded, or if a loaded tokenizer has more tokens than the model has embeddings,
+        or far fewer.
     """
     from huggingface_hub import try_to_load_from_cache
     from transformers import AutoConfig
@@ -144,8 +144,8 @@ def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
             source, options["revision"] = source.partition("@")[0], revision
         if not can_reach_hub():
             if not isinstance(try_to_load_from_cache(source, "config.json", revision=revision), str):
-                problem = "not on this machine, and the hub cannot be reached (or HF_HUB_OFFLINE is set)"
-                remedy = "Connect to the network and run this once more, or give the folder of a copy."
+                problem = "not on this machine; the Hugging Face Hub is unreachable or HF_HUB_OFFLINE is set"
+                remedy = "Connect to the network, unset HF_HUB_OFFLINE, or give the folder of a copy."
                 raise ModelError(problem, f"model {source}", remedy)
             options["local_files_only"] = True
     config = None
@@ -156,12 +156,12 @@ def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
                 config = AutoConfig.from_pretrained(source, **options)
     except Exception as error:
         first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        remedy = "Give a complete model of this kind; for a hub model, check your access and the network."
+        remedy = "Give a complete folder of this type of model; for a Hub model, check access and network."
         where = f"model {Path(source).name}"
         raise ModelError(f"transformers cannot load it: {first_line:.200}", where, remedy) from error
     size = getattr(config, "vocab_size", None)  # None unless a tokenizer is loaded
-    most_unused, most_share = _UNUSED_EMBEDDINGS
-    if isinstance(size, int) and not 0 <= size - len(loaded) <= max(most_unused, most_share * size):
+    max_unused, max_share = _UNUSED_EMBEDDINGS
+    if isinstance(size, int) and not 0 <= size - len(loaded) <= max(max_unused, max_share * size):
         problem = f"the tokenizer has {len(loaded):,} tokens, but the model has {size:,} embeddings"
         remedy = "Give a folder whose tokenizer and weights come from the same model."
         raise ModelError(problem, f"model {Path(source).name}", remedy)
@@ -169,13 +169,13 @@ def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
 
 
 def load_model(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
-    """Load a model of transformers with its weights from safetensors, and put it into evaluation mode.
+    """Load a model of transformers from safetensors, and return it in evaluation mode.
 
     Parameters
     ----------
     factory : a class of transformers, such as ``AutoModel``.
-    name : folder or hub name of the model.
-    use : what the model is used for, which decides the weights that its checkpoint may lack.
+    name : folder or Hugging Face Hub name of the model.
+    use : use of the model, which determines the weights that its checkpoint may lack.
     settings : further arguments of ``factory.from_pretrained``.
 
     Raises
@@ -187,7 +187,7 @@ def load_model(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any
     # transformers ignores weights of the wrong shape, so that the error below can name all of them.
     options = {"use_safetensors": True, "ignore_mismatched_sizes": True, "output_loading_info": True}
     model, loading_info = load_pretrained(factory, name, **options, **settings)
-    short_name = Path(name).name
+    where = f"model {Path(name).name}"
     missing = {*loading_info["missing_keys"], *(key for key, *_ in loading_info["mismatched_keys"])}
     patterns = (*use.random, *(f"{module}.*" for module in use.unneeded))
     if model.config.model_type == "pegasus":
@@ -196,24 +196,27 @@ def load_model(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any
     allowed = {key for key in missing for part in patterns if fnmatchcase(key.removeprefix(prefix), part)}
     if refused := sorted(missing - allowed):
         problem = f"{len(refused)} weights are missing or have the wrong shape: {list_names(refused, 50)}"
-        raise ModelError(problem, f"model {short_name}", _COPY_AGAIN)
-    check_finite(model.state_dict(), short_name)
+        raise ModelError(problem, where, _COPY_AGAIN)
+    check_finite(model.state_dict(), Path(name).name)
     for module in use.unneeded:  # removed, so that its random weights are not saved
         if any(key.startswith(f"{module}.") for key in missing):
             parent, _, attribute = module.rpartition(".")
             setattr(model.get_submodule(parent), attribute, None)
-    # Weights are saved under their present names, not those of old checkpoints (LayerNorm.gamma).
+    # Weights are saved under their current names, not those of old checkpoints (LayerNorm.gamma).
     model._weight_conversions = None
     return model.eval()
 
 
 def check_finite(state: Mapping[str, torch.Tensor], name: str) -> None:
-    """Raise :class:`ModelError` if a weight of the model ``name`` is infinite or NaN."""
+    """Raise :class:`~radeval_lib.errors.ModelError` if a weight in ``state`` is infinite or NaN.
+
+    ``state``: a mapping from weight name to tensor. ``name``: the model's name, for the error.
+    """
     import torch
 
-    for key, value in state.items():
-        has_numbers = value.is_floating_point() and value.numel()
-        if has_numbers and not torch.isfinite(torch.stack(torch.aminmax(value.detach()))).all():
+    for key, weight in state.items():
+        has_floats = weight.is_floating_point() and weight.numel()
+        if has_floats and not torch.isfinite(torch.stack(torch.aminmax(weight.detach()))).all():
             raise ModelError(f"weight {key} has infinite or NaN values", f"model {name}", _COPY_AGAIN)
 
 
@@ -222,8 +225,9 @@ def save_checkpoint(
 ) -> None:
     """Write a transformers model, its tokenizer and further parts to ``folder``.
 
-    ``parts``: the further parts by file name. The weights of a module are written as safetensors, which
-    :func:`load_weights` reads; a dataclass of settings is written as JSON, which :func:`read_settings` reads.
+    ``parts``: a mapping from file name to further part. The weights of a module are written as safetensors,
+    to be read by :func:`load_weights`; a dataclass of settings is written as JSON, to be read by
+    :func:`read_settings`.
     """
     from safetensors.torch import save_file
 
@@ -240,29 +244,29 @@ def save_checkpoint(
 
 
 def read_settings(path: Path, kind: type[S]) -> S:
-    """Return the settings in a JSON file that :func:`save_checkpoint` wrote, as an object of class ``kind``.
+    """Return the settings in a JSON file written by :func:`save_checkpoint`, as an object of class ``kind``.
 
     Raises
     ------
     ModelError
-        If the file cannot be read, or does not have the fields of ``kind``.
+        If the file cannot be read, or its content does not fit the fields of ``kind``.
     """
     try:
         return TypeAdapter(kind).validate_json(path.read_bytes())
     except (OSError, ValueError) as error:
-        problem = f"cannot read {path.name}: {getattr(error, 'strerror', f'no valid {kind.__name__}')}"
-        remedy = "Give a folder in which this library saved such a model."
+        problem = f"cannot read {path.name}: {getattr(error, 'strerror', f'not a valid {kind.__name__}')}"
+        remedy = "Give the folder of a model that this library saved."
         raise ModelError(problem, f"model {path.parent.name}", remedy) from error
 
 
 def load_weights(module: torch.nn.Module, path: Path) -> None:
-    """Replace a module's weights by those in a safetensors file that :func:`save_checkpoint` wrote.
+    """Replace a module's weights with those in a safetensors file written by :func:`save_checkpoint`.
 
     Raises
     ------
     ModelError
-        If the file cannot be read, the names or shapes of its weights are not exactly those of the module's,
-        or a weight is infinite or NaN.
+        If the file cannot be read, if the names or shapes of its weights differ from the module's, or if a
+        weight is infinite or NaN.
     """
     import safetensors.torch
     from safetensors import SafetensorError
@@ -270,30 +274,31 @@ def load_weights(module: torch.nn.Module, path: Path) -> None:
     try:
         safetensors.torch.load_model(module, path)
     except (OSError, RuntimeError, SafetensorError) as error:
-        problem = f"{path.name} cannot be loaded: {' '.join(str(error).split())}"
+        problem = f"cannot load {path.name}: {' '.join(str(error).split())}"
         raise ModelError(problem, f"model {path.parent.name}", _COPY_AGAIN) from None
     check_finite(module.state_dict(), path.parent.name)
 
 
 def needs_torch(name: str) -> bool:
-    """Return whether a model runs in this process, with torch: True unless ``name`` denotes the rules or a
-    model on a server."""
+    """Return whether a model runs in this process, with torch; False if ``name`` denotes the rules or a model
+    on a server."""
     return name != RULES and not name.startswith(catalog.ADDRESSES)
 
 
 def check_installed(name: str) -> None:
-    """Raise :class:`ModelError` if the model needs torch or transformers and they are not installed."""
+    """Raise :class:`~radeval_lib.errors.ModelError` if the model ``name`` needs torch (:func:`needs_torch`),
+    and torch or transformers is not installed."""
     missing = [package for package in ("torch", "transformers") if find_spec(package) is None]
     if needs_torch(name) and missing:
         problem = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed"
-        remedy = "In a clone of the repository, run: pip install '.[models]'"
+        remedy = "Run pip install '.[models]' in a clone of the repository."
         raise ModelError(problem, f"model {name}", remedy)
 
 
 def is_available(name: str) -> bool:
-    """Return whether a model is on this machine, so that it can be loaded without the network.
+    """Return whether a model can be used without a download.
 
-    True for the rules and for servers' models, which are not loaded; False for an empty name.
+    True for the rules and for models on a server, which are not loaded; False for an empty name.
     """
     if not name:
         return False
@@ -309,10 +314,10 @@ def is_available(name: str) -> bool:
 def find_substitute(role: str) -> str | None:
     """Return the name or folder of a model on this machine that can fill a role, or None if there is none.
 
-    ``role``: for ``encoder``, the packaged encoder is returned if it is installed; for ``ner_model`` and
-    ``graph_model``, the folder of a model that a build trained; for any other role, None. The build of the
-    default profile is preferred, then those of ``open`` and ``full``, then any other. If a build has several
-    models for the role, the newest is taken.
+    ``role``: for ``encoder``, the name of the packaged encoder is returned if it is installed; for
+    ``ner_model`` and ``graph_model``, the folder of a model trained by a build; for any other role, None. The
+    build of the default profile is preferred, then those of ``open`` and ``full``, then any other. Of several
+    models in a build, the newest is taken.
     """
     if role == "encoder":
         return catalog.PACKAGED if is_available(catalog.PACKAGED) else None

@@ -1,5 +1,5 @@
 """Summarize findings with pretrained sequence-to-sequence models (T5, BART, BioBART, Pegasus), or with an
-encoder-decoder as in RaLEs, whose two sides start from one encoder's checkpoint."""
+encoder-decoder as in RaLEs, both sides of which start from the checkpoint of one encoder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ModelError
 from radeval_lib.models import batching, pretrained
-from radeval_lib.models.catalog import locate
 from radeval_lib.models.derived import keep_rows, trim_tokenizer
 from radeval_lib.models.extractive_summarizers import measure_rouge_l
 from radeval_lib.models.pretrained import ENCODER, NEW_DECODER, hide_logs, load_model, load_pretrained
@@ -21,7 +20,7 @@ from radeval_lib.models.pretrained import ENCODER, NEW_DECODER, hide_logs, load_
 if TYPE_CHECKING:
     import torch
 
-# By device, the most tokens of findings in a batch with one beam.
+# The maximum number of findings tokens in a batch with one beam, by device.
 _BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
 
 
@@ -31,11 +30,12 @@ class Seq2SeqSettings:
 
     Attributes
     ----------
-    prefix : string before the findings, such as the name of the task for T5.
-    longest_source, longest_target : the most tokens of findings and of an impression; longer ones are cut.
-    beams : number of hypotheses that beam search keeps for each text; 1 decodes greedily.
-    length_penalty : a hypothesis is ranked by its log-probability divided by its length to this power.
-    no_repeat : n-grams of this many tokens may not occur twice in an impression; 0 allows all.
+    prefix : text put before the findings, such as T5's name for the task.
+    longest_source, longest_target : maximum numbers of tokens of the findings and the impression; longer ones
+        are truncated.
+    beams : number of hypotheses that beam search keeps for each text; 1 means greedy decoding.
+    length_penalty : exponent of the length by which a hypothesis's log-probability is divided for ranking.
+    no_repeat : n-grams of this many tokens may not occur twice in an impression; 0 allows repetition.
     """
 
     prefix: str = ""
@@ -46,47 +46,48 @@ class Seq2SeqSettings:
     no_repeat: int = 4
 
 
-def encoder_decoder(
+def make_encoder_decoder(
     checkpoint: str | Path, *, layers: int | None = None, keep: Sequence[str] | None = None, seed: int = 0
 ) -> tuple[Any, Any]:
-    """Return (model, tokenizer) of an encoder-decoder, both of whose sides start from one BERT-like
+    """Return (model, tokenizer) of an encoder-decoder, both sides of which start from one BERT-like
     checkpoint.
 
-    The decoder's cross-attention is drawn at random, as is its output layer if the checkpoint has none; all
-    other weights come from the checkpoint. Source: RaLEs, Section 4.2.3, after Rothe et al. 2020.
+    The decoder's cross-attention is initialized at random, as is its output layer if the checkpoint has none;
+    all other weights come from the checkpoint. Source: RaLEs, Section 4.2.3, after Rothe et al. 2020.
 
     Parameters
     ----------
-    checkpoint : folder or hub name of the encoder.
-    layers : number of the checkpoint's lowest layers that both sides take; None takes all.
-    keep : texts to which the vocabulary is trimmed (:func:`~radeval_lib.models.derived.trim_tokenizer`);
-        None keeps it whole.
+    checkpoint : folder or Hugging Face Hub name of the encoder.
+    layers : number of the checkpoint's lowest layers that both sides use; None uses all.
+    keep : texts whose tokens are kept when the vocabulary is trimmed
+        (:func:`~radeval_lib.models.derived.trim_tokenizer`); None keeps the whole vocabulary.
     seed : seed of the new weights.
 
     Raises
     ------
     ModelError
-        If the checkpoint cannot be loaded, or transformers has no decoder with cross-attention for its kind
-        of model.
+        If the checkpoint cannot be loaded, if transformers has no decoder with cross-attention for its type
+        of model, or if ``keep`` is given and the tokenizer is not a fast WordPiece tokenizer.
     """
     import transformers
 
     tokenizer: Any = load_pretrained(transformers.AutoTokenizer, checkpoint)
     depth = {} if layers is None else {"num_hidden_layers": layers}
-    first, second = (load_pretrained(transformers.AutoConfig, checkpoint, **depth) for _ in range(2))
-    second.is_decoder = second.add_cross_attention = True
+    source_config: Any = load_pretrained(transformers.AutoConfig, checkpoint, **depth)
+    target_config: Any = load_pretrained(transformers.AutoConfig, checkpoint, **depth)
+    target_config.is_decoder = target_config.add_cross_attention = True
     with batching.seed_torch(seed):
-        encoder = load_model(transformers.AutoModel, checkpoint, ENCODER, config=first)
-        decoder = load_model(transformers.AutoModelForCausalLM, checkpoint, NEW_DECODER, config=second)
+        encoder = load_model(transformers.AutoModel, checkpoint, ENCODER, config=source_config)
+        decoder = load_model(transformers.AutoModelForCausalLM, checkpoint, NEW_DECODER, config=target_config)
         if not any("crossattention" in name for name, _ in decoder.named_parameters()):
-            problem, name = "transformers has no decoder of this kind", Path(locate(checkpoint)).name
-            raise ModelError(problem, f"model {name}", "Give a BERT, RoBERTa or ELECTRA checkpoint.")
+            problem = f"transformers has no {source_config.model_type} decoder with cross-attention"
+            raise ModelError(problem, f"model {Path(checkpoint).name}", "Use BERT, RoBERTa or ELECTRA.")
         if keep is not None:
-            tokenizer, rows = trim_tokenizer(tokenizer, keep)
+            tokenizer, kept_ids = trim_tokenizer(tokenizer, keep)
             for side in (encoder, decoder):
-                keep_rows(side, rows)
-            first, second = encoder.config, decoder.config
-        config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(first, second)
+                keep_rows(side, kept_ids)
+            source_config, target_config = encoder.config, decoder.config
+        config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(source_config, target_config)
         with hide_logs():
             model: Any = transformers.EncoderDecoderModel(encoder=encoder, decoder=decoder, config=config)
     begin = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
@@ -108,8 +109,8 @@ def _attend_to_source(
     """Return the output of cross-attention, shape (batch, target tokens, hidden), and None in place of the
     attention weights.
 
-    This function replaces ``forward`` of a Megatron decoder's cross-attention, ``self``: in transformers
-    5.23, it shapes keys and values by the length of the target, and fails if the source has another length.
+    This function replaces the ``forward`` of a Megatron decoder's cross-attention, ``self``. The original, in
+    transformers 5.23, gives keys and values the target's length, and fails if the source's length differs.
     ``hidden_states`` has shape (batch, target tokens, hidden), ``encoder_hidden_states`` (batch, source
     tokens, hidden); ``attention_mask`` is added to the attention scores. Nothing is cached between steps.
     """
@@ -129,14 +130,14 @@ def _attend_to_source(
 
 
 class Seq2SeqSummarizer:
-    """A summarizer that is a sequence-to-sequence model of transformers.
+    """A summarizer that applies a sequence-to-sequence model of transformers.
 
-    :func:`~radeval_lib.models.training.train` can train it.
+    It can be trained with :func:`~radeval_lib.models.training.train`.
 
     Parameters
     ----------
     module : the model.
-    tokenizer : its tokenizer.
+    tokenizer : the model's tokenizer.
     settings : settings of input and decoding.
     device : ``auto``, ``cpu`` or ``cuda``, to which the model is moved.
     """
@@ -151,18 +152,18 @@ class Seq2SeqSummarizer:
             for part_name, part in module.named_modules():
                 if part_name.endswith("crossattention.self"):
                     part.forward = MethodType(_attend_to_source, part)
-        names = [name for name, _ in module.named_parameters()]
-        self.new_layers = tuple(n for n in names if "crossattention" in n or n.startswith("decoder.cls."))
+        weights = [name for name, _ in module.named_parameters()]
+        self.new_layers = tuple(n for n in weights if "crossattention" in n or n.startswith("decoder.cls."))
 
     @classmethod
     def load(
         cls, model: str | Path, settings: Seq2SeqSettings | None = None, *, device: str = "auto"
     ) -> Seq2SeqSummarizer:
-        """Load a summarizer from a transformers folder or from the Hugging Face hub by name.
+        """Load a summarizer from a folder or the Hugging Face Hub.
 
         Parameters
         ----------
-        model : folder or hub name.
+        model : folder or Hub name of the model.
         settings : settings of input and decoding; None takes the defaults, with the prefix ``summarize: ``
             for T5.
         device : ``auto``, ``cpu`` or ``cuda``.
@@ -180,24 +181,25 @@ class Seq2SeqSummarizer:
             settings = Seq2SeqSettings(prefix="summarize: ")
         return cls(module, tokenizer, settings or Seq2SeqSettings(), device=device)
 
-    def example(self, record: ReportPair) -> dict[str, Any]:
-        """Return a dictionary with ``input_ids``, the token ids of prefix and findings, and ``labels``, the
-        token ids of the impression."""
+    def make_example(self, record: ReportPair) -> dict[str, Any]:
+        """Return a training example, a dictionary with two lists: ``input_ids``, the token ids of prefix and
+        findings, and ``labels``, the token ids of the impression."""
         target = self.tokenizer(
             text_target=batching.fix_unicode(reveal(record.impression)),
             truncation=True,
             max_length=self.settings.longest_target,
         )
-        return {"input_ids": self._get_source(reveal(record.findings)), "labels": list(target["input_ids"])}
+        return {"input_ids": self._encode_text(reveal(record.findings)), "labels": list(target["input_ids"])}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """Return the padded batch of :func:`~radeval_lib.models.batching.pad_labelled`."""
+        """Return examples as a padded batch (:func:`~radeval_lib.models.batching.pad_labelled`)."""
         return batching.pad_labelled(self.tokenizer, examples)
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
-        """Return ``rouge_l``, the mean ROUGE-L F1 (0 to 1) of summaries against the records' impressions.
+        """Return a dictionary with ``rouge_l``, the mean ROUGE-L F1 (0 to 1) of the summaries.
 
-        Summaries are decoded greedily, which is fast. The mean is 0 if there are no records.
+        The records' impressions are the references. Summaries are decoded greedily, which is fast. The mean
+        is 0 if there are no records.
         """
         findings = [reveal(record.findings) for record in records]
         return measure_rouge_l(records, self._summarize(findings, beams=1))
@@ -206,8 +208,8 @@ class Seq2SeqSummarizer:
         """Return one impression for each findings section, in order, decoded by beam search."""
         return self._summarize(findings, beams=self.settings.beams)
 
-    def _get_source(self, text: str) -> list[int]:
-        """Return the first ``longest_source`` token ids of the prefix and a findings section."""
+    def _encode_text(self, text: str) -> list[int]:
+        """Return the token ids of prefix and findings (``text``), truncated to ``longest_source``."""
         encoded = self.tokenizer(
             self.settings.prefix + batching.fix_unicode(text),
             truncation=True,
@@ -216,11 +218,11 @@ class Seq2SeqSummarizer:
         return list(encoded["input_ids"])
 
     def _summarize(self, findings: Sequence[str], *, beams: int) -> list[str]:
-        """Return the impression for each findings section, decoded with ``beams`` beams (1: greedily); equal
-        sections are decoded once."""
+        """Return the impression for each findings section, decoded by beam search with ``beams`` beams; equal
+        sections are decoded only once."""
 
         def summarize_distinct(texts: list[str]) -> list[str]:
-            sources = [self._get_source(text) for text in texts]
+            sources = [self._encode_text(text) for text in texts]
 
             def decode_batch(batch: list[int], device: Any) -> Iterator[str]:
                 inputs = batching.pad_rows(self.tokenizer, (sources[index] for index in batch))
@@ -234,8 +236,8 @@ class Seq2SeqSummarizer:
                 )
                 return map(str.strip, self.tokenizer.batch_decode(generated, skip_special_tokens=True))
 
-            tokens = _BATCH_TOKENS[self.module.device.type] // beams
+            limit = _BATCH_TOKENS[self.module.device.type] // beams
             with hide_logs():
-                return batching.run_in_batches(self.module, list(map(len, sources)), decode_batch, tokens, 64)
+                return batching.run_in_batches(self.module, list(map(len, sources)), decode_batch, limit, 64)
 
         return batching.map_distinct(findings, summarize_distinct)

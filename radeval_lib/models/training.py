@@ -1,4 +1,4 @@
-"""Train the model of any task, stop when its measure on dev no longer improves, and keep the best epoch."""
+"""Train the model of any task until its measure on dev stops improving, and keep the best epoch."""
 
 from __future__ import annotations
 
@@ -24,39 +24,40 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _STATE_FILE = "state.pt"
 _CHECKPOINT_INTERVAL = 60.0
-"""The least time between checkpoints, in seconds; a shorter training writes none."""
+"""Minimum time between checkpoints, in seconds; a shorter training run writes none."""
 
 Record = TypeVar("Record", contravariant=True)
 T = TypeVar("T", bound="Task[Any]")
 
 
 class Task(Protocol[Record]):
-    """What :func:`train` requires of an object: a module, and methods that prepare its data and measure it.
+    """A model that :func:`train` can train, with methods that prepare its data and measure it.
 
     ``module`` is the network to train. If ``collate`` draws random numbers, it must draw them from torch's
-    global generator, or from a ``torch.Generator`` in the task's attribute ``generator``. A training resumes
-    only if the ``repr`` of each other attribute of the task is the same as before.
+    global generator, or from a ``torch.Generator`` in the task's attribute ``generator``. A training run
+    resumes only if the ``repr`` of every attribute except ``module`` and ``generator`` is unchanged.
     """
 
     module: torch.nn.Module
 
     @property
     def new_layers(self) -> tuple[str, ...]:
-        """Prefixes of the names of the new weights, which are trained with ``head_learning_rate``."""
+        """Name prefixes of the new weights, which are trained with ``head_learning_rate``."""
 
-    def example(self, record: Record) -> dict[str, Any]:
-        """Return a record as an example for training, such as ``input_ids`` and ``labels`` by name."""
+    def make_example(self, record: Record) -> dict[str, Any]:
+        """Return a record as a training example, a dictionary with keys such as ``input_ids`` and
+        ``labels``."""
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """Return examples as a padded batch: the arguments of the module's ``forward``, by name."""
+        """Return examples as a padded batch: the keyword arguments of the module's ``forward``."""
 
     def measure(self, records: Sequence[Record]) -> dict[str, float]:
-        """Return the module's measures on ``records``, by name; higher values are better."""
+        """Return a mapping from measure to the module's value on ``records``, where higher is better."""
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """Settings of a training; the defaults are those of Zhao et al. 2024, A.9, for the IOB scheme.
+    """Settings of a training run; the defaults are those of Zhao et al. 2024, A.9, for the IOB scheme.
 
     Attributes
     ----------
@@ -64,16 +65,16 @@ class TrainingSettings:
     head_learning_rate : learning rate of the new layers; None takes ``learning_rate``.
     batch_size : number of examples per forward pass.
     accumulate : number of forward passes per step, whose gradients are averaged.
-    by_length : whether the examples of a batch have similar numbers of ``input_ids``, which saves padding.
-    epochs : the most passes over the training data.
-    patience : the training stops after this number of epochs without a better measure on dev.
-    warmup : share of the steps (0 to 1) in which the learning rates rise linearly from 0; they fall linearly
-        to 0 afterwards.
+    by_length : whether the examples of a batch have ``input_ids`` of similar length, which saves padding.
+    epochs : maximum number of passes over the training data.
+    patience : number of epochs without a better measure on dev after which training stops.
+    warmup : share of the steps (0 to 1) in which the learning rates rise linearly from 0; afterwards, they
+        fall linearly to 0.
     weight_decay : weight decay of AdamW.
-    measure : name of the task's measure on dev that chooses the epoch.
+    measure : name of the task's measure on dev by which the epoch is chosen.
     seed : seed of the order of examples and of dropout, from 0 to 2**32 - 1. New weights of the module are
-        drawn before the training, with another seed.
-    device : ``auto``, ``cpu`` or ``cuda``; on a GPU, torch's autocast to bfloat16 is on in forward passes.
+        drawn before training, with another seed.
+    device : ``auto``, ``cpu`` or ``cuda``; on a GPU, forward passes use torch's autocast to bfloat16.
 
     Raises
     ------
@@ -97,7 +98,7 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         for name in ("batch_size", "accumulate", "epochs", "patience"):
             if (value := getattr(self, name)) < 1:
-                raise ModelError(f"{name} is {value}, below 1", "settings of a training", "Give at least 1.")
+                raise ModelError(f"{name} is {value}, below 1", "training settings", "Give at least 1.")
 
 
 @dataclass
@@ -106,10 +107,10 @@ class Trained(Generic[T]):
 
     Attributes
     ----------
-    task : the task; its module has the weights of the best epoch.
-    best : the measures of the best epoch on dev, by name.
-    history : for each epoch, ``epoch`` (counted from 1), ``loss`` (its mean over the steps) and the measures
-        on dev, by name.
+    task : the task, whose module has the weights of the best epoch.
+    best : a mapping from measure to its value on dev in the best epoch.
+    history : for each epoch, a dictionary with ``epoch`` (counted from 1), ``loss`` (the mean over the steps)
+        and each measure on dev.
     """
 
     task: T
@@ -127,17 +128,17 @@ def train(
 ) -> Trained[T]:
     """Train a task's module in place, and return the task with its measures.
 
-    The module gets the weights of its best epoch on dev. As side effects, the global generators of Python,
-    numpy and torch are seeded, and ``use_cache`` in the module's configuration is set to False.
+    The module gets the weights of its best epoch on dev. As side effects, the global random generators of
+    Python, numpy and torch are seeded, and ``use_cache`` in the module's configuration is set to False.
 
     Parameters
     ----------
     task : the task to train.
-    records : the training data, as the task's ``example`` takes them.
-    dev : the data on which the epoch is chosen, by the measure that the settings name.
-    settings : settings of the training; None takes the defaults.
-    folder : where to write a checkpoint after an epoch, at most once a minute. If it has one of the same
-        task, data and settings, the training resumes from it, with the same result. None writes none.
+    records : the training records, each a valid argument of the task's ``make_example``.
+    dev : the records on which the epoch is chosen, by the measure named in the settings.
+    settings : settings of the training run; None takes the defaults.
+    folder : folder for a checkpoint, written after an epoch at most once a minute. Training resumes from a
+        checkpoint there of the same task, data and settings, with the same result. None writes none.
 
     Raises
     ------
@@ -148,29 +149,29 @@ def train(
     from transformers import set_seed
 
     if not records or not dev:
-        problem = f"{len(records)} training and {len(dev)} dev examples"
-        raise ModelError(problem, "training", "Give data with at least one example in each of the two.")
+        problem = f"too few examples: {len(records)} for training and {len(dev)} for dev"
+        raise ModelError(problem, "training", "Give at least one example for each.")
     settings = settings or TrainingSettings()
-    examples = [task.example(record) for record in records]
+    examples = [task.make_example(record) for record in records]
     fingerprint = "" if folder is None else _compute_fingerprint(task, examples, dev, settings)
     module: Any = task.module.to(pick_device(settings.device))
     if (config := getattr(module, "config", None)) is not None:
         config.use_cache = False  # the cache serves decoding only
     set_seed(settings.seed)
-    training = _Training(task, examples, settings)
+    run = _TrainingRun(task, examples, settings)
     if folder is not None and (checkpoint := _read_checkpoint(Path(folder), fingerprint)) is not None:
-        training.resume(checkpoint)
-    history, last_checkpoint = training.history, time.monotonic()
+        run.resume(checkpoint)
+    history, last_checkpoint = run.history, time.monotonic()
     with hide_logs(), avoid_padding(module):
-        while len(history) < settings.epochs and training.count_epochs_since_best() < settings.patience:
-            training.run_epoch(dev)
+        while len(history) < settings.epochs and run.count_epochs_since_best() < settings.patience:
+            run.train_epoch(dev)
             if folder is not None and time.monotonic() - last_checkpoint >= _CHECKPOINT_INTERVAL:
                 Path(folder).mkdir(parents=True, exist_ok=True)
-                with atomic.new_file(Path(folder) / _STATE_FILE) as new:
-                    torch.save({"fingerprint": fingerprint, **training.make_checkpoint()}, new)
+                with atomic.new_file(Path(folder) / _STATE_FILE) as new_file:
+                    torch.save({"fingerprint": fingerprint, **run.make_checkpoint()}, new_file)
                 last_checkpoint = time.monotonic()
-    load_trainable_state(module, training.best)
-    best = dict(history[-1 - training.count_epochs_since_best()])
+    load_trainable_state(module, run.best)
+    best = dict(history[-1 - run.count_epochs_since_best()])
     del best["epoch"], best["loss"]
     return Trained(task, best, history)
 
@@ -178,7 +179,7 @@ def train(
 def _compute_fingerprint(
     task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], settings: TrainingSettings
 ) -> str:
-    """Return a SHA-256 (hexadecimal) of everything that decides the result of a training.
+    """Return the SHA-256, in hexadecimal digits, of everything that determines the result of a training run.
 
     It covers the task (its attributes, layers and initial weights), the examples of both data sets, the
     settings, the code and the machine.
@@ -188,7 +189,7 @@ def _compute_fingerprint(
     attributes = {key: repr(value) for key, value in vars(task).items() if key not in ("module", "generator")}
     weights = [torch.hash_tensor(weight.detach()).item() for weight in task.module.state_dict().values()]
     digest = hashlib.sha256()
-    for example in (*examples, *map(task.example, dev)):
+    for example in (*examples, *map(task.make_example, dev)):
         digest.update(repr(sorted(example.items())).encode())
     model = [type(task).__qualname__, attributes, repr(task.module), weights]
     machine = [torch.get_num_threads(), str(pick_device(settings.device)), provenance.conditions()]
@@ -197,10 +198,10 @@ def _compute_fingerprint(
 
 
 def _read_checkpoint(folder: Path, fingerprint: str) -> dict[str, Any] | None:
-    """Return the checkpoint in ``folder`` if it is of the training with this fingerprint, else None.
+    """Return the checkpoint in ``folder`` if it has this fingerprint, else None.
 
-    If the checkpoint is damaged or of another training, a warning is logged. torch reads checkpoints without
-    running code (``weights_only``).
+    If the checkpoint is damaged or from another training run, a warning is logged. torch reads checkpoints
+    without running code (``weights_only``).
     """
     import torch
 
@@ -212,14 +213,14 @@ def _read_checkpoint(folder: Path, fingerprint: str) -> dict[str, Any] | None:
         state = {}
     if state.get("fingerprint") == fingerprint:
         return state
-    _LOG.warning("training starts over: the checkpoint in %s is damaged or of another training", folder.name)
+    _LOG.warning("training starts over: the checkpoint in %s is damaged or of another run", folder.name)
     return None
 
 
 def get_trainable_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """Return a module's trainable parameters and its buffers, by name; a shared parameter occurs once.
+    """Return a mapping from name to tensor for a module's trainable parameters and its buffers.
 
-    They are not copied, so that training changes them.
+    A shared parameter occurs only once. The tensors are not copied, so further training changes them.
     """
     trainable = {name: weight.detach() for name, weight in module.named_parameters() if weight.requires_grad}
     return {**trainable, **dict(module.named_buffers())}
@@ -228,21 +229,21 @@ def get_trainable_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
 def load_trainable_state(module: torch.nn.Module, state: Mapping[str, torch.Tensor]) -> None:
     """Set a module's trainable parameters and buffers, in place.
 
-    ``state``: their values by name, from :func:`get_trainable_state`.
+    ``state``: a mapping from name to tensor, as returned by :func:`get_trainable_state`.
     """
     for name, value in get_trainable_state(module).items():
         value.copy_(state[name])
 
 
-class _Training:
-    """A training in progress.
+class _TrainingRun:
+    """A training run in progress.
 
     The optimizer is AdamW, with one learning rate for pretrained and one for new layers; both rise and then
     fall linearly. Gradients are clipped to norm 1.
 
     Attributes
     ----------
-    history : for each finished epoch, its number, loss and measures on dev, by name (see :class:`Trained`).
+    history : the number, loss and measures on dev of each finished epoch, as in :class:`Trained`.
     best : the module's state (:func:`get_trainable_state`) after the best finished epoch, on the CPU; empty
         before the first epoch ends.
     """
@@ -257,15 +258,15 @@ class _Training:
         self._generator: torch.Generator | None = getattr(task, "generator", None)
         self._step_size = settings.batch_size * settings.accumulate
         self._steps = -(-len(examples) // self._step_size)  # per epoch
-        rate, new_rate = settings.learning_rate, settings.head_learning_rate
-        rates = rate, rate if new_rate is None else new_rate
+        base_rate, head_rate = settings.learning_rate, settings.head_learning_rate
+        rates = base_rate, base_rate if head_rate is None else head_rate
         groups: list[dict[str, Any]] = [{"params": [], "lr": rate} for rate in rates]
         for name, weight in task.module.named_parameters():
             groups[name.startswith(task.new_layers)]["params"].append(weight)
         self._optimizer = AdamW(groups, weight_decay=settings.weight_decay, fused=True)
         steps = self._steps * settings.epochs
-        warmup = int(settings.warmup * steps)
-        self._schedule: Any = get_linear_schedule_with_warmup(self._optimizer, warmup, steps)
+        warmup_steps = int(settings.warmup * steps)
+        self._schedule: Any = get_linear_schedule_with_warmup(self._optimizer, warmup_steps, steps)
         self.history: list[dict[str, float]] = []
         self.best: dict[str, torch.Tensor] = {}
 
@@ -284,7 +285,7 @@ class _Training:
             self._generator.set_state(checkpoint["generator"])
 
     def make_checkpoint(self) -> dict[str, Any]:
-        """Return everything that :meth:`resume` needs to continue after a finished epoch, by name."""
+        """Return a dictionary with all that :meth:`resume` needs to continue after a finished epoch."""
         import torch
 
         return {
@@ -301,15 +302,15 @@ class _Training:
     def count_epochs_since_best(self) -> int:
         """Return the number of finished epochs after the best one; -1 if no epoch is finished.
 
-        The best epoch has the highest value of the measure that the settings name; if several have it, the
-        first of them. NaN counts as -infinity.
+        The best epoch is the first one with the highest value of the measure named in the settings. NaN
+        counts as -infinity.
         """
-        measures = [row[self._settings.measure] for row in self.history]
-        values = [-math.inf if math.isnan(value) else value for value in measures]
+        measured = [epoch[self._settings.measure] for epoch in self.history]
+        values = [-math.inf if math.isnan(value) else value for value in measured]
         return len(values) - 1 - values.index(max(values)) if values else -1
 
-    def run_epoch(self, dev: Sequence[Any]) -> None:
-        """Train for one epoch, add its measures on dev to ``history``, and update ``best``."""
+    def train_epoch(self, dev: Sequence[Any]) -> None:
+        """Train for one epoch, add its loss and measures on dev to ``history``, and update ``best``."""
         import torch
 
         loss_sum = torch.zeros((), device=self._device)
@@ -330,38 +331,38 @@ class _Training:
         if self.count_epochs_since_best() == 0:
             state = get_trainable_state(self._module)
             self.best = {name: value.to("cpu", copy=True) for name, value in state.items()}
-        words = ", ".join(f"{name} {value:.3f}" for name, value in measures.items())
-        _LOG.info("epoch %d of %d on dev: %s", len(self.history), self._settings.epochs, words)
+        text = ", ".join(f"{name} {value:.3f}" for name, value in measures.items())
+        _LOG.info("epoch %d of %d on dev: %s", len(self.history), self._settings.epochs, text)
 
 
 def _order_examples(examples: list[dict[str, Any]], settings: TrainingSettings, epoch: int) -> list[int]:
     """Return the positions of the examples in the random order of an epoch.
 
-    If ``settings.by_length``, examples of similar length are next to one another. ``epoch``: its number, from
-    0.
+    If ``settings.by_length`` is True, examples of similar length are next to one another. ``epoch``: the
+    number of the epoch, from 0.
     """
     import torch
     from transformers.trainer_pt_utils import get_length_grouped_indices
 
-    # A DataLoader, with which the stored results were made, draws one number here.
+    # A DataLoader, with which the stored scores were computed, draws one number here.
     torch.empty((), dtype=torch.int64).random_()
     if settings.by_length:
         lengths = [len(example["input_ids"]) for example in examples]
         return list(get_length_grouped_indices(lengths, settings.batch_size * settings.accumulate))
-    drawn = torch.randperm(len(examples), generator=torch.Generator().manual_seed(settings.seed + epoch))
-    return list(drawn.tolist())
+    order = torch.randperm(len(examples), generator=torch.Generator().manual_seed(settings.seed + epoch))
+    return list(order.tolist())
 
 
 def _compute_losses(
     task: Task[Any], examples: list[dict[str, Any]], size: int, device: torch.device
 ) -> Iterator[torch.Tensor]:
-    """Yield the loss of each forward pass of a step, scaled so that they add up to the loss of the step.
+    """Yield the loss of each forward pass of a step, scaled so that the losses add up to that of the step.
 
-    As in transformers' Trainer, a model that accepts ``num_items_in_batch`` gets the number of labels in the
-    step, by which it divides its loss; the losses of other models are divided by the number of passes.
+    Each loss is a scalar float32 tensor with gradients. As in transformers' Trainer, a model that accepts
+    ``num_items_in_batch`` gets the number of labels in the step, by which it divides its loss; the losses of
+    other models are divided by the number of passes.
 
-    ``examples``: the examples of the step. ``size``: the most examples of a forward pass. A loss is a scalar
-    tensor in float32, with gradients.
+    ``examples``: the examples of the step. ``size``: maximum number of examples in a forward pass.
     """
     import torch
 
@@ -371,12 +372,12 @@ def _compute_losses(
     module: Any = task.module
     model = module.get_base_model() if hasattr(module, "get_base_model") else module
     parameters = inspect.signature(model.forward).parameters.values()
-    has_keywords = any(each.kind is each.VAR_KEYWORD for each in parameters)
+    has_keywords = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     label_count: dict[str, Any] = {}
     if getattr(model, "accepts_loss_kwargs", has_keywords) and "labels" in batches[0]:
         first = int(getattr(model, "loss_type", "") == "ForCausalLM")  # such a model predicts no first label
-        numbers = ((batch["labels"][..., first:] != IGNORED).sum() for batch in batches)
-        label_count["num_items_in_batch"] = sum(numbers)
+        counts = ((batch["labels"][..., first:] != IGNORED).sum() for batch in batches)
+        label_count["num_items_in_batch"] = sum(counts)
     for batch in batches:
         with torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
             loss = module(**batch, **label_count)["loss"].float()

@@ -155,7 +155,7 @@ def test_a_frozen_encoder_reads_each_text_once_and_lets_the_layers_above_learn()
 def test_masks_are_on_words_alone_and_as_many_as_they_should_be() -> None:
     torch.manual_seed(0)
     task = MaskedLanguageModel(PACKAGED, seed=1)
-    examples = [task.example(" ".join(FINDINGS * 6)) for _ in range(40)]
+    examples = [task.make_example(" ".join(FINDINGS * 6)) for _ in range(40)]
     batch = task.collate(examples)
     guessed = batch["labels"] != IGNORED
     ids = torch.tensor([example["input_ids"] for example in examples])

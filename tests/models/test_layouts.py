@@ -20,7 +20,7 @@ from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.ner_models import IobNerModel, IobScheme
 from radeval_lib.models.pretrained import ENCODER, load_model
-from radeval_lib.models.seq2seq_summarizer import Seq2SeqSummarizer, encoder_decoder
+from radeval_lib.models.seq2seq_summarizer import Seq2SeqSummarizer, make_encoder_decoder
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -125,7 +125,7 @@ def test_a_hub_model_loads_in_every_role_of_an_encoder(layout: str, tmp_path: Pa
     assert len(IobScheme(tmp_path).predict([["small", "effusion"]])) == 1
     assert TextClassifier(tmp_path, ["a", "b"]).module.num_labels == 2
     if layout in DECODERS:
-        whole, cut = (encoder_decoder(tmp_path, layers=layers)[0] for layers in (None, 1))
+        whole, cut = (make_encoder_decoder(tmp_path, layers=layers)[0] for layers in (None, 1))
         assert [len(model.encoder.encoder.layer) for model in (whole, cut)] == [2, 1]
         held, started = original.state_dict(), cut.encoder.state_dict()
         assert all(torch.equal(value, held[name]) for name, value in started.items())

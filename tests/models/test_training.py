@@ -50,7 +50,7 @@ class Fit:
         self.script, self.measured, self.dies_at = script, 0, dies_at
         self.seen: list[int] = []
 
-    def example(self, record: Point) -> dict[str, Any]:
+    def make_example(self, record: Point) -> dict[str, Any]:
         return {"x": [record[0]], "y": record[1]}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
@@ -63,7 +63,7 @@ class Fit:
             raise KeyboardInterrupt
         self.module.eval()
         with torch.inference_mode():
-            loss = float(self.module(**self.collate([self.example(row) for row in records]))["loss"])
+            loss = float(self.module(**self.collate([self.make_example(row) for row in records]))["loss"])
         self.module.train()
         self.seen.pop()
         fit = self.script[self.measured - 1] if self.script else -loss
@@ -129,8 +129,8 @@ class Noisy(Fit):
         super().__init__(**given)
         self.generator = torch.Generator().manual_seed(3)
 
-    def example(self, record: Point) -> dict[str, Any]:
-        return {**super().example(record), "input_ids": [0] * (1 + int(10 * abs(record[0])))}
+    def make_example(self, record: Point) -> dict[str, Any]:
+        return {**super().make_example(record), "input_ids": [0] * (1 + int(10 * abs(record[0])))}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
         if len(self.seen) + 1 == self.dies_at:

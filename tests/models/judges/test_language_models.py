@@ -57,11 +57,11 @@ def test_a_prompt_that_cannot_fit_is_refused(folder):
 def test_only_the_analysis_is_learned_and_never_cut():
     module, tokenizer = make_small_lm([pair.prompt for pair in PAIRS], vocabulary=600, width=32, layers=1)
     task = JudgeTuning(module, tokenizer, max_length=1200)
-    example = task.example(PAIRS[0])
+    example = task.make_example(PAIRS[0])
     learned = [token for token in example["labels"] if token != IGNORED]
     assert tokenizer.decode(learned, skip_special_tokens=True) == PAIRS[0].analysis
     assert learned[-1] == tokenizer.eos_token_id
-    tight = JudgeTuning(module, tokenizer, max_length=len(learned) + 10).example(PAIRS[0])
+    tight = JudgeTuning(module, tokenizer, max_length=len(learned) + 10).make_example(PAIRS[0])
     assert [token for token in tight["labels"] if token != IGNORED] == learned
     assert len(tight["input_ids"]) == len(learned) + 10
 

@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 from radeval_lib.data.records import ReportPair
 from radeval_lib.errors import ModelError
 from radeval_lib.models.derived import keep_rows, trim_tokenizer
-from radeval_lib.models.seq2seq_summarizer import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
+from radeval_lib.models.seq2seq_summarizer import Seq2SeqSettings, Seq2SeqSummarizer, make_encoder_decoder
 from radeval_lib.models.training import TrainingSettings, train
 from tests.models.test_layouts import made
 
@@ -76,9 +76,9 @@ def test_hub_models_are_loaded_and_trained(make: Callable[[], Any], tmp_path: Pa
 
 
 def test_one_encoder_makes_both_sides_and_cross_attention_is_new() -> None:
-    model, pieces = encoder_decoder(TINY, layers=1, seed=3)
-    same, _ = encoder_decoder(TINY, layers=1, seed=3)
-    other, _ = encoder_decoder(TINY, layers=1, seed=4)
+    model, pieces = make_encoder_decoder(TINY, layers=1, seed=3)
+    same, _ = make_encoder_decoder(TINY, layers=1, seed=3)
+    other, _ = make_encoder_decoder(TINY, layers=1, seed=4)
     task = Seq2SeqSummarizer(model, pieces, Seq2SeqSettings(longest_target=6, beams=2), device="cpu")
     new = [name for name in task.new_layers if "crossattention" in name]
     assert new
@@ -100,7 +100,7 @@ def test_one_encoder_makes_both_sides_and_cross_attention_is_new() -> None:
 def test_a_megatron_decoder_attends_to_a_source_of_another_length(tmp_path: Path) -> None:
     """Which transformers' own attention cannot; where lengths agree, both give the same."""
     made("megatron-bert", tmp_path)
-    model, pieces = encoder_decoder(tmp_path, layers=1)
+    model, pieces = make_encoder_decoder(tmp_path, layers=1)
     settings = Seq2SeqSettings(longest_target=4, beams=1)
     summarizer = Seq2SeqSummarizer(model, pieces, settings, device="cpu")
     (part,) = (part for name, part in model.eval().named_modules() if name.endswith("crossattention.self"))
