@@ -68,9 +68,9 @@ def _find_content_id(name: str) -> str:
     if name == RULES:
         return _compute_rules_digest()
     from radeval_lib.errors import ModelError
-    from radeval_lib.models.catalog import ADDRESSES, RADGRAPH, find_revision, hash_model, is_packaged
+    from radeval_lib.models.catalog import RADGRAPH, URL_PREFIXES, find_revision, hash_model, is_packaged
 
-    if name.startswith((RADGRAPH, *ADDRESSES)):
+    if name.startswith((RADGRAPH, *URL_PREFIXES)):
         return UNKNOWN
     path = Path(name)
     if path.is_file():

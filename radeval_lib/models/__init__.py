@@ -1,4 +1,4 @@
-"""Encoders, NER models, graph models, summarizers and judges, and their training.
+"""Encoders, NER models, graph models, summarizers and judges, and code to train them.
 
 Notebooks import the names below from here. The module of a name is imported when the name is first used.
 """

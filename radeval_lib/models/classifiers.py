@@ -16,7 +16,7 @@ from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models import batching
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.ner_models import make_label_settings
+from radeval_lib.models.ner_models import make_label_config
 from radeval_lib.models.pretrained import NEW_CLASSIFIER, load_model, load_pretrained
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class TextClassifier:
         self.labels = list(labels)
         self._index = {label: index for index, label in enumerate(self.labels)}
         self.tokenizer: Any = load_pretrained(AutoTokenizer, init_model)
-        config = make_label_settings(self.labels)
+        config = make_label_config(self.labels)
         factory = AutoModelForSequenceClassification
         self.module: Any = load_model(factory, init_model, NEW_CLASSIFIER, **config)
 

@@ -43,7 +43,7 @@ def cut_layers(name: str, layers: int, folder: Path) -> str:
     if target.exists():
         return str(target)
     if layers >= (depth := load_pretrained(AutoConfig, name).num_hidden_layers):
-        problem = f"cannot cut it to its first {layers} layers, since it has only {depth}"
+        problem = f"cannot be cut to its first {layers} layers, because it has only {depth}"
         raise ModelError(problem, f"model {name}", f"Give fewer than {depth} layers.")
     model = load_model(AutoModel, name, ENCODER, num_hidden_layers=layers)
     with atomic.new_folder(target, replace=False) as new_folder:
@@ -83,7 +83,7 @@ def trim_encoder(name: str, texts: Iterable[str], folder: Path) -> str:
 
 
 def make_untrained(name: str, folder: Path, seed: int) -> str:
-    """Return the folder of a model with the architecture and tokenizer of another one, but random weights.
+    """Return the folder of a model with the architecture and tokenizer of another model, but random weights.
 
     The state of torch's random number generator is restored.
 
@@ -191,10 +191,10 @@ def keep_rows(module: Any, ids: list[int]) -> None:
 
 
 def check_permission(name: str, root: Path | None) -> None:
-    """Raise StatementError if a model must not get the texts in a data root.
+    """Raise StatementError if a model may not receive the texts in a data root.
 
-    It must not if the model ``name`` is on a server, the data root ``root`` has restricted texts, and no
-    signed statement allows sending them to this server.
+    If the model ``name`` is on a server, restricted texts in the data root ``root`` may be sent there only if
+    a signed statement allows it.
     """
     require_statements(list_restricted(root), name, root)
 
@@ -239,7 +239,7 @@ def prepare_start(
     graphs: Sequence[AnnotatedSentence] = (),
     texts: Iterable[str] = (),
     device: str = "auto",
-    unfinished: Path | None = None,
+    checkpoint_folder: Path | None = None,
 ) -> str:
     """Make the model from which the training of an NER model starts, and return its folder or name.
 
@@ -256,7 +256,7 @@ def prepare_start(
     texts : all texts that the model will read. Its vocabulary is trimmed to their tokens; if there are no
         texts, it is not trimmed.
     device : ``auto``, ``cpu`` or ``cuda``, for training on graphs.
-    unfinished : folder for the checkpoint of training on graphs; None writes none.
+    checkpoint_folder : folder for the checkpoint of training on graphs; None writes none.
 
     Raises
     ------
@@ -281,7 +281,7 @@ def prepare_start(
         learning_rate=3e-4, head_learning_rate=2e-3, batch_size=8, epochs=2, seed=seed, device=device
     )
     train_set = [row for row in graphs if row.split == "train"]
-    train(scheme, train_set, dev, settings, folder=unfinished)
+    train(scheme, train_set, dev, settings, folder=checkpoint_folder)
     scheme.save(target)
     return str(target)
 

@@ -15,8 +15,7 @@ from radeval_lib.models.catalog import PACKAGED
 from radeval_lib.models.pretrained import ENCODER, load_model, load_pretrained
 
 Pooling = Literal["cls", "mean"]
-"""How a text's vector is computed: ``cls`` takes the last hidden state of the first token, ``mean`` the mean
-of the last hidden states of all tokens."""
+"""Which last hidden states make up a text's vector: that of the first token, or the mean over all tokens."""
 
 
 class Encoder:

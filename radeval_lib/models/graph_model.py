@@ -1,4 +1,4 @@
-"""Find RadGraph-like graphs with a joint model of entities and relations: its network, data and predictions.
+"""Predict RadGraph-like graphs with a joint model of entities and relations.
 
 On one shared encoder, the model scores every span of up to ``max_width`` words as an entity, keeps some
 spans, and scores every ordered pair of these as a relation. Like DyGIE++ (Wadden et al. 2019), which
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 Unit = Literal["sentence", "text"]
-"""What the model reads at once: a sentence, or a whole text."""
+"""The part of a text that the model reads at once: a sentence, or the whole text."""
 
 MAX_WORDS = 200
-"""The most words of a unit; longer ones are cut into several. So many words usually have fewer than the 512
+"""Maximum number of words in a unit; longer units are split. So many words usually have fewer than the 512
 tokens that an encoder reads."""
 
 _SENTENCE_ENDS = (".", "!", "?")
@@ -46,7 +46,7 @@ class WordGraph(NamedTuple):
     ----------
     entities : (start, end, label) of each entity; ``start`` is the index of its first word, ``end`` one past
         that of its last word.
-    relations : (head, tail, label) of each relation; head and tail are indices in ``entities``.
+    relations : (head, tail, label) of each relation; head and tail are indices into ``entities``.
     """
 
     entities: tuple[WordSpan, ...] = ()
@@ -54,7 +54,8 @@ class WordGraph(NamedTuple):
 
 
 def read_graph(record: AnnotatedSentence) -> WordGraph:
-    """Return the annotated graph of a record; a discontinuous entity spans its first to its last word."""
+    """Return the annotated graph of a record; a discontinuous entity extends from its first to its last
+    word."""
     return WordGraph(
         tuple((entity.start, entity.end, entity.label) for entity in record.entities),
         tuple((relation.head, relation.tail, relation.label) for relation in record.relations),
@@ -68,37 +69,37 @@ def split_units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
     cover the text. A text without words has no units.
 
     A sentence ends with an exclamation or question mark, or with a full stop that is not between two numbers
-    (RadGraph writes "2.5" as three words). A unit longer than :data:`MAX_WORDS` is cut into several.
+    (RadGraph writes "2.5" as three words). Units of more than :data:`MAX_WORDS` words are split.
     """
-    borders = [0]
+    bounds = [0]
     if unit == "sentence":
         for index, word in enumerate(words[:-1]):
-            before, after = words[max(0, index - 1)], words[index + 1]
-            is_decimal_point = word == "." and before.isdigit() and after[:1].isdigit()
+            previous, following = words[max(0, index - 1)], words[index + 1]
+            is_decimal_point = word == "." and previous.isdigit() and following[:1].isdigit()
             if word in _SENTENCE_ENDS and not is_decimal_point:
-                borders.append(index + 1)
-    borders.append(len(words))
+                bounds.append(index + 1)
+    bounds.append(len(words))
     return [
-        (cut, min(cut + MAX_WORDS, end))
-        for start, end in pairwise(borders)
-        for cut in range(start, end, MAX_WORDS)
+        (first, min(first + MAX_WORDS, end))
+        for start, end in pairwise(bounds)
+        for first in range(start, end, MAX_WORDS)
     ]
 
 
 def cut_graph(graph: WordGraph, start: int, end: int) -> WordGraph:
-    """Return the part of a graph that lies within the words from ``start`` up to, without, ``end``.
+    """Return the part of a graph in the words from ``start`` (inclusive) to ``end`` (exclusive).
 
-    In the returned graph, words are counted from ``start``. Entities that cross a border are left out, with
-    their relations.
+    In the returned graph, words are counted from ``start``. Entities that are not entirely within these words
+    are left out, with their relations.
     """
-    kept = [number for number, (a, b, _) in enumerate(graph.entities) if start <= a and b <= end]
-    positions = {number: position for position, number in enumerate(kept)}
+    kept = [index for index, (a, b, _) in enumerate(graph.entities) if start <= a and b <= end]
+    new_indices = {old: new for new, old in enumerate(kept)}
     return WordGraph(
-        tuple((a - start, b - start, label) for a, b, label in (graph.entities[number] for number in kept)),
+        tuple((a - start, b - start, label) for a, b, label in (graph.entities[index] for index in kept)),
         tuple(
-            (positions[head], positions[tail], label)
+            (new_indices[head], new_indices[tail], label)
             for head, tail, label in graph.relations
-            if head in positions and tail in positions
+            if head in new_indices and tail in new_indices
         ),
     )
 
@@ -106,34 +107,34 @@ def cut_graph(graph: WordGraph, start: int, end: int) -> WordGraph:
 def read_by_units(
     texts: Sequence[Sequence[str]], unit: Unit, read: Callable[[list[tuple[str, ...]]], Sequence[WordGraph]]
 ) -> list[WordGraph]:
-    """Return the graph of each text, joined from the graphs of its units.
+    """Return the graph of each text, combined from the graphs of its units.
 
     Parameters
     ----------
     texts : the words of each text.
     unit : whether units are sentences or whole texts (:func:`split_units`).
-    read : function that gets a list of the distinct units of all texts, each as a tuple of words, and returns
-        a graph for each.
+    read : function of a list of distinct units, each a tuple of words, that returns a graph for each; it is
+        called once for all texts.
     """
-    borders_by_text = [split_units(words, unit) for words in texts]
+    bounds_by_text = [split_units(words, unit) for words in texts]
     unit_words = [
-        tuple(words[a:b]) for words, borders in zip(texts, borders_by_text, strict=True) for a, b in borders
+        tuple(words[a:b]) for words, bounds in zip(texts, bounds_by_text, strict=True) for a, b in bounds
     ]
     unit_graphs = iter(batching.map_distinct(unit_words, read))
     graphs = []
-    for borders in borders_by_text:
+    for bounds in bounds_by_text:
         entities: list[WordSpan] = []
         relations: list[tuple[int, int, str]] = []
-        for (start, _), part in zip(borders, unit_graphs, strict=False):
+        for (start, _), graph in zip(bounds, unit_graphs, strict=False):
             shift = len(entities)
-            entities += [(start + a, start + b, label) for a, b, label in part.entities]
-            relations += [(shift + head, shift + tail, label) for head, tail, label in part.relations]
+            entities += [(start + a, start + b, label) for a, b, label in graph.entities]
+            relations += [(shift + head, shift + tail, label) for head, tail, label in graph.relations]
         graphs.append(WordGraph(tuple(entities), tuple(relations)))
     return graphs
 
 
 PARTS = ("entity", "relation", "strict")
-"""The counted parts of a graph; ``strict`` counts relations whose two ends must have the right types, too."""
+"""The counted parts of a graph; ``strict`` counts relations, but requires correct types of head and tail."""
 
 
 def count_matches(
@@ -143,45 +144,46 @@ def count_matches(
     relation_types: Sequence[str],
     max_width: int,
 ) -> list[dict[str, Any]]:
-    """Count which entities and relations of a text's predicted graph match its gold graph.
+    """Count the entities and relations of a text's predicted graph that match its gold graph.
 
-    An entity matches if its borders and its type are right. A relation matches if its label, its direction
-    and the borders of its head and tail are right; for ``strict``, the types of head and tail must be right,
-    too (PURE's Rel+). Of several entities of one span, or relations of one ordered pair, only the last
-    counts.
+    An entity matches if its boundaries and its type are correct. A relation matches if its label, its
+    direction and the boundaries of its head and tail are correct; for ``strict``, the types of head and tail
+    must be correct, too (PURE's Rel+). Of several entities of one span, or relations of one ordered pair,
+    only the last counts.
 
-    Like DyGIE++ (repository at b55dec4, ``dygie/training``), this leaves out gold entities wider than
-    ``max_width`` words, which the model cannot find; so recall is too high. Gold relations are all counted.
+    Like DyGIE++ (repository at b55dec4, ``dygie/training``), this leaves out gold entities of more than
+    ``max_width`` words, which the model cannot find, and so overestimates recall. All gold relations are
+    counted.
 
     Parameters
     ----------
     gold, predicted : the two graphs of the text.
     entity_types, relation_types : labels for which a row is returned.
-    max_width : the most words of an entity that the model can find.
+    max_width : maximum number of words in an entity that the model can find.
 
     Returns
     -------
     list of dict
         One row per part of :data:`PARTS` and label, with the keys ``part``, ``label`` (of ``entity_types``
-        for the part ``entity``, else of ``relation_types``) and the numbers ``matched``, ``predicted``,
+        for the part ``entity``, else of ``relation_types``) and the counts ``matched``, ``predicted``,
         ``gold`` and ``unseen`` (gold entities that are left out; 0 for relations).
     """
     truth, guess = ({(a, b): kind for a, b, kind in graph.entities} for graph in (gold, predicted))
-    links, predicted_links = (
+    gold_links, predicted_links = (
         {(graph.entities[head][:2], graph.entities[tail][:2]): kind for head, tail, kind in graph.relations}
         for graph in (gold, predicted)
     )
-    seen = {span: kind for span, kind in truth.items() if span[1] - span[0] <= max_width}
-    matched = {span: kind for span, kind in guess.items() if seen.get(span) == kind}
-    matched_links = {pair: kind for pair, kind in predicted_links.items() if links.get(pair) == kind}
+    narrow_gold = {span: kind for span, kind in truth.items() if span[1] - span[0] <= max_width}
+    matched = {span: kind for span, kind in guess.items() if narrow_gold.get(span) == kind}
+    matched_links = {pair: kind for pair, kind in predicted_links.items() if gold_links.get(pair) == kind}
     strict_links = {
         pair: kind for pair, kind in matched_links.items() if all(guess[end] == truth[end] for end in pair)
     }
-    too_wide = {span: kind for span, kind in truth.items() if span not in seen}
+    wide_gold = {span: kind for span, kind in truth.items() if span not in narrow_gold}
     parts: list[tuple[str, Sequence[str], tuple[dict[Any, str], ...]]] = [
-        ("entity", entity_types, (matched, guess, seen, too_wide)),
-        ("relation", relation_types, (matched_links, predicted_links, links, {})),
-        ("strict", relation_types, (strict_links, predicted_links, links, {})),
+        ("entity", entity_types, (matched, guess, narrow_gold, wide_gold)),
+        ("relation", relation_types, (matched_links, predicted_links, gold_links, {})),
+        ("strict", relation_types, (strict_links, predicted_links, gold_links, {})),
     ]
     columns = ("matched", "predicted", "gold", "unseen")
     return [
@@ -195,26 +197,25 @@ def count_matches(
 # The network.
 
 
-_MAX_DISTANCE = 12  # words between two spans; a larger distance is embedded like this one
-_SPANS_PER_WORD = 0.5  # spans that are paired in training, per word of a unit; gold spans always are
+_MAX_DISTANCE = 12  # in words, between two spans; larger distances have the same embedding
+_SPANS_PER_WORD = 0.5  # number of spans to pair in training, per word of a unit; gold spans are always paired
 
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """Labels of a graph model, and sizes and training of its head.
+    """Labels of a graph model, and settings of its network and training.
 
     Attributes
     ----------
     entity_types, relation_types : labels; at least one entity type. Class 0 of the logits is "none", class i
-        the label ``i - 1``.
+        is ``entity_types[i - 1]`` or ``relation_types[i - 1]``.
     unit : whether the model reads a sentence or a whole text at a time.
-    max_width : the most words of a span that can be an entity.
+    max_width : maximum number of words in an entity.
     hidden : size of the head's layers.
     width_size : size of the head's embedding of a span's width.
-    dropout : probability of dropout in the layer of the spans' vectors and before the classifier of
-        relations.
-    frozen_layers : number of the encoder's lowest layers that are not trained; its embeddings are not
-        trained, either. 0 trains all layers and the embeddings.
+    dropout : dropout probability in the layer of the spans' vectors and before the relation classifier.
+    frozen_layers : number of the encoder's lowest layers that are not trained. If it is above 0, the
+        embeddings are not trained, either.
     """
 
     entity_types: tuple[str, ...]
@@ -235,19 +236,22 @@ def build_graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module
     - ``input_ids`` and ``attention_mask``, shape (units, tokens);
     - ``first_pieces`` and ``last_pieces``, the positions of each span's first and last token among the tokens
       of its unit, shape (units, spans), 0 in padding;
-    - ``first_words``, the index of each span's first word in its unit, 0 in padding, and ``word_counts``, its
-      number of words, 0 in padding; same shape;
-    - for training, ``labels``, the class of each span, :data:`batching.IGNORED` in padding; same shape;
-    - for training, ``relations``, shape (gold relations, 4): index of the unit, of the head's span, of the
+    - ``first_words``, the index of each span's first word in its unit, and ``word_counts``, the span's number
+      of words, both of shape (units, spans), 0 in padding;
+    - for training, ``labels``, the class of each span, shape (units, spans),
+      :data:`~radeval_lib.models.batching.IGNORED` in padding;
+    - for training, ``relations``, shape (gold relations, 4): index of the unit, of the head's span and of the
       tail's span, and class.
 
     Class 0 of a span or pair is "none"; class i is ``settings.entity_types[i - 1]`` or
-    ``settings.relation_types[i - 1]``. It returns a dictionary with ``entities``, logits of shape (units,
-    spans, entity types + 1); ``chosen``, the indices of the k spans that are paired, shape (units, k), -1 in
-    padding; and ``pairs``, logits of shape (units, k, k, relation types + 1), with the head's position before
-    the tail's. With ``labels`` and ``relations``, it also returns ``loss``: the cross-entropy summed over
-    spans and pairs, divided by the number of gold spans (by 1 if there are none), so that batches of long and
-    short texts have similar weight.
+    ``settings.relation_types[i - 1]``.
+
+    ``forward`` returns a dictionary with ``entities``, logits of shape (units, spans, entity types + 1);
+    ``chosen``, the indices of the k spans that are paired, shape (units, k), -1 in padding; and ``pairs``,
+    logits of shape (units, k, k, relation types + 1), with the head's position before the tail's. With
+    ``labels`` and ``relations``, it also has ``loss``: the cross-entropy summed over spans and pairs, divided
+    by the number of gold spans (by 1 if there are none), so that batches of long and short texts have similar
+    weight.
     """
     import torch
     from torch import nn
@@ -292,16 +296,16 @@ def build_graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module
             spans = self.head["span"](first[rows, first_pieces] + last[rows, last_pieces] + width)
             entities = self.head["entity"](spans)
             chosen = self._choose_spans(entities, first_words, word_counts, labels)
-            paired, begins = spans[rows, chosen.clamp(min=0)], first_words[rows, chosen.clamp(min=0)]
+            paired, starts = spans[rows, chosen.clamp(min=0)], first_words[rows, chosen.clamp(min=0)]
             # A pair's vector: the sum of head, tail, their product, and the embedded distance in words.
-            words_apart = begins.unsqueeze(2) - begins.unsqueeze(1)
-            distance = words_apart.clamp(-_MAX_DISTANCE, _MAX_DISTANCE) + _MAX_DISTANCE
+            offset = starts.unsqueeze(2) - starts.unsqueeze(1)
+            distance = offset.clamp(-_MAX_DISTANCE, _MAX_DISTANCE) + _MAX_DISTANCE
             product = self.head["product"](paired.unsqueeze(2) * paired.unsqueeze(1))
             joint = self.head["head"](paired).unsqueeze(2) + self.head["tail"](paired).unsqueeze(1)
             pairs = self.head["pair"](joint + product + self.head["distance"](distance))
             output = {"entities": entities, "chosen": chosen, "pairs": pairs}
             if labels is not None and relations is not None:
-                output["loss"] = self._loss(entities, pairs, chosen, labels, relations)
+                output["loss"] = self._compute_loss(entities, pairs, chosen, labels, relations)
             return output
 
         def _choose_spans(
@@ -310,9 +314,9 @@ def build_graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module
             """Return the indices of the spans to pair, ascending, shape (units, k), with -1 as padding.
 
             Without ``labels``, these are the spans whose most probable class is not "none". With ``labels``,
-            in training, these are all gold spans and, if they are fewer than half of the unit's words, the
-            most probable other spans up to this number. Other arguments are those of ``forward``, and
-            ``entities``, the logits that it returns.
+            in training, these are all gold spans and, up to half the number of the unit's words, the most
+            probable other spans. ``entities`` are the logits that ``forward`` returns; the other arguments
+            are those of ``forward``.
             """
             margin = (entities[..., 1:].amax(-1) - entities[..., 0]).detach().float()
             margin = margin.masked_fill(word_counts < 1, -torch.inf)
@@ -320,40 +324,40 @@ def build_graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module
                 is_chosen = margin > 0
             else:
                 margin = margin.masked_fill(labels > 0, torch.inf)
-                gold = (labels > 0).sum(-1)
-                words = first_words.amax(-1) + 1
-                counts = torch.maximum(gold, (_SPANS_PER_WORD * words).ceil().long())
+                gold_counts = (labels > 0).sum(-1)
+                word_totals = first_words.amax(-1) + 1
+                counts = torch.maximum(gold_counts, (_SPANS_PER_WORD * word_totals).ceil().long())
                 # The argsort of an argsort is the rank: gold spans come first, padding last.
                 rank = margin.argsort(dim=-1, descending=True, stable=True).argsort(dim=-1)
                 is_chosen = (rank < counts.unsqueeze(-1)) & (word_counts > 0)
-            # Other spans get the index `spans`, which sorts them behind the chosen ones, and then -1.
-            most, spans = int(is_chosen.sum(-1).max()), is_chosen.shape[1]
-            positions = torch.arange(spans, device=is_chosen.device).expand_as(is_chosen)
-            first = positions.masked_fill(~is_chosen, spans).sort(-1).values[:, :most]
-            return first.masked_fill(first == spans, -1)
+            # Other spans get the index `count`, which sorts them behind the chosen ones, and then -1.
+            k, count = int(is_chosen.sum(-1).max()), is_chosen.shape[1]
+            positions = torch.arange(count, device=is_chosen.device).expand_as(is_chosen)
+            chosen = positions.masked_fill(~is_chosen, count).sort(-1).values[:, :k]
+            return chosen.masked_fill(chosen == count, -1)
 
-        def _loss(
+        def _compute_loss(
             self, entities: Tensor, pairs: Tensor, chosen: Tensor, labels: Tensor, relations: Tensor
         ) -> Tensor:
             """Return the ``loss`` that ``forward`` returns, a scalar.
 
             ``labels`` and ``relations`` are arguments of ``forward``; the other arguments are its results. A
             pair of chosen spans without a gold relation has class 0. Padding and pairs of a span with itself
-            do not count.
+            are ignored.
             """
-            wanted = torch.zeros(pairs.shape[:3], dtype=torch.long, device=pairs.device)
+            targets = torch.zeros(pairs.shape[:3], dtype=torch.long, device=pairs.device)
             is_padding = chosen < 0
             has_padding = is_padding.unsqueeze(2) | is_padding.unsqueeze(1)
-            with_itself = torch.eye(wanted.shape[1], dtype=torch.bool, device=pairs.device)
-            wanted = wanted.masked_fill(has_padding | with_itself, batching.IGNORED)
+            is_self_pair = torch.eye(targets.shape[1], dtype=torch.bool, device=pairs.device)
+            targets = targets.masked_fill(has_padding | is_self_pair, batching.IGNORED)
             if len(relations):
                 unit, head, tail, kind = relations.unbind(-1)
                 row, column = ((chosen[unit] == end.unsqueeze(1)).long().argmax(-1) for end in (head, tail))
-                wanted[unit, row, column] = kind
-            entropy = nn.CrossEntropyLoss(ignore_index=batching.IGNORED, reduction="sum")
-            of_entities = entropy(entities.flatten(0, 1).float(), labels.flatten())
-            of_relations = entropy(pairs.flatten(0, 2).float(), wanted.flatten())
-            return (of_entities + of_relations) / (labels > 0).sum().clamp(min=1)
+                targets[unit, row, column] = kind
+            cross_entropy = nn.CrossEntropyLoss(ignore_index=batching.IGNORED, reduction="sum")
+            entity_loss = cross_entropy(entities.flatten(0, 1).float(), labels.flatten())
+            relation_loss = cross_entropy(pairs.flatten(0, 2).float(), targets.flatten())
+            return (entity_loss + relation_loss) / (labels > 0).sum().clamp(min=1)
 
     return GraphModule()
 
@@ -368,9 +372,9 @@ class GraphModel:
 
     Parameters
     ----------
-    init_model : folder or hub name of the encoder. The weights of the new head are drawn by torch's global
-        generator.
-    settings : labels, and sizes and training of the head.
+    init_model : folder or Hugging Face Hub name of the encoder. The weights of the new head are drawn from
+        torch's global generator.
+    settings : labels, and settings of network and training.
     """
 
     new_layers = ("head.",)
@@ -385,12 +389,12 @@ class GraphModel:
             encoder: Any = self.module.encoder
             for number, layer in enumerate([encoder.embeddings, *encoder.encoder.layer]):
                 layer.requires_grad_(number > settings.frozen_layers)
-        self._entity = {kind: index + 1 for index, kind in enumerate(settings.entity_types)}
-        self._relation = {kind: index + 1 for index, kind in enumerate(settings.relation_types)}
+        self._entity_classes = {kind: index + 1 for index, kind in enumerate(settings.entity_types)}
+        self._relation_classes = {kind: index + 1 for index, kind in enumerate(settings.relation_types)}
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str = "auto") -> GraphModel:
-        """Load the model that :meth:`save` wrote to ``folder``, ready to predict.
+        """Return the model that :meth:`save` wrote to ``folder``, in evaluation mode on ``device``.
 
         Raises :class:`~radeval_lib.errors.ModelError` if the folder has no such model.
         """
@@ -406,49 +410,51 @@ class GraphModel:
         save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
 
     def make_example(self, record: AnnotatedSentence) -> dict[str, Any]:
-        """Return an annotated record, read as one unit, as an example for training: see :meth:`encode`."""
+        """Return an annotated record, read as one unit, as a training example: see :meth:`encode`."""
         return self.encode(plain_words(record), read_graph(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
-        """Return ``entity_f1``, ``relation_f1`` and ``strict_f1``, the micro F1 (0 to 1) of each part, and
-        ``f1``, the mean of the first two.
+        """Return a dictionary with ``entity_f1``, ``relation_f1`` and ``strict_f1``, the micro F1 (0 to 1) of
+        each part, and ``f1``, the mean of the first two.
 
-        They come from the sums of :func:`tally_matches`. An F1 is 0 if nothing is annotated or predicted.
+        They are computed from the total counts of :func:`tally_matches`. An F1 is 0 if nothing is annotated
+        or predicted.
         """
-        sums = tally_matches(self, records).groupby("part")[["matched", "predicted", "gold"]].sum()
-        sums = sums.reindex(PARTS, fill_value=0)
-        f1 = (2 * sums["matched"] / (sums["predicted"] + sums["gold"]).clip(lower=1)).to_dict()
+        totals = tally_matches(self, records).groupby("part")[["matched", "predicted", "gold"]].sum()
+        totals = totals.reindex(PARTS, fill_value=0)
+        f1 = (2 * totals["matched"] / (totals["predicted"] + totals["gold"]).clip(lower=1)).to_dict()
         return {"f1": (f1["entity"] + f1["relation"]) / 2, **{f"{part}_f1": f1[part] for part in PARTS}}
 
     def encode(self, words: Sequence[str], graph: WordGraph) -> dict[str, Any]:
-        """Return a unit with its gold graph as an example for training.
+        """Return a unit with its gold graph as a training example.
 
         The example is the row of :func:`~radeval_lib.models.batching.list_spans` with two more keys:
-        ``labels``, the class of each span (0 without an entity), and ``relations``, a list of [index of the
+        ``labels``, the class of each span (0 if it is no entity), and ``relations``, a list of [index of the
         head's span, index of the tail's span, class]. Entities with more than ``max_width`` words or beyond
         the tokens that the encoder reads are left out, with their relations; so are unknown labels. Of
-        several entities of one span, or relations of one pair, the last one counts.
+        several entities of one span, or relations of one pair, only the last counts.
         """
         (row,) = batching.list_spans(self.tokenizer, [words], self.settings.max_width)
         spans = list(zip(row["first_words"], row["word_counts"], strict=True))
-        index_of = {(first, first + count): index for index, (first, count) in enumerate(spans)}
+        span_indices = {(first, first + count): index for index, (first, count) in enumerate(spans)}
         labels = [0] * len(spans)
         for start, end, kind in graph.entities:
-            if (start, end) in index_of and kind in self._entity:
-                labels[index_of[start, end]] = self._entity[kind]
-        span_of_entity = [index_of.get((start, end), -1) for start, end, _ in graph.entities]
+            if (start, end) in span_indices and kind in self._entity_classes:
+                labels[span_indices[start, end]] = self._entity_classes[kind]
+        span_of_entity = [span_indices.get((start, end), -1) for start, end, _ in graph.entities]
         relations: dict[tuple[int, int], int] = {}
         for head, tail, kind in graph.relations:
             pair = span_of_entity[head], span_of_entity[tail]
             joins_entities = min(pair) >= 0 and pair[0] != pair[1] and all(labels[span] for span in pair)
-            if joins_entities and kind in self._relation:
-                relations[pair] = self._relation[kind]
+            if joins_entities and kind in self._relation_classes:
+                relations[pair] = self._relation_classes[kind]
         return {**row, "labels": labels, "relations": [[*pair, kind] for pair, kind in relations.items()]}
 
     def collate(self, rows: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        """Return a batch of units: the arguments of ``forward`` of :func:`build_graph_module`, by name.
+        """Return a padded batch of units: the keyword arguments of the module's ``forward``
+        (:func:`build_graph_module`).
 
-        ``rows``: examples of :meth:`encode` or, to predict, rows of
+        ``rows``: examples of :meth:`encode` or, for prediction, rows of
         :func:`~radeval_lib.models.batching.list_spans`.
         """
         import torch
@@ -464,59 +470,62 @@ class GraphModel:
     def predict(self, texts: Sequence[Sequence[str]]) -> list[WordGraph]:
         """Return the predicted graph of each text, given as words, in order.
 
-        Texts are read in units (:func:`split_units`); equal units are read once.
+        Texts are read in units (:func:`split_units`); equal units are read only once.
         """
         return read_by_units(texts, self.settings.unit, self.predict_units)
 
-    def predict_units(self, texts: Sequence[tuple[str, ...]]) -> list[WordGraph]:
-        """Return the predicted graph of each unit, given as words, in order. Words after the last one that
-        the encoder reads (:data:`batching.MAX_PIECES` tokens) are in no entity."""
-        rows = batching.list_spans(self.tokenizer, texts, self.settings.max_width)
+    def predict_units(self, units: Sequence[tuple[str, ...]]) -> list[WordGraph]:
+        """Return the predicted graph of each unit, given as words, in order.
+
+        Words after the first :data:`~radeval_lib.models.batching.MAX_PIECES` tokens are in no entity.
+        """
+        rows = batching.list_spans(self.tokenizer, units, self.settings.max_width)
 
         def predict_batch(batch: list[int], device: Any) -> Iterator[WordGraph]:
             inputs = self.collate([rows[index] for index in batch])
             output = self.module(**{key: value.to(device) for key, value in inputs.items()})
-            kinds = output["entities"].argmax(-1).tolist()
-            chosen, links = output["chosen"].tolist(), output["pairs"].argmax(-1).tolist()
-            return map(self._build_graph, (rows[index] for index in batch), kinds, chosen, links)
+            labels = output["entities"].argmax(-1).tolist()
+            chosen, pairs = output["chosen"].tolist(), output["pairs"].argmax(-1).tolist()
+            return map(self._build_graph, (rows[index] for index in batch), labels, chosen, pairs)
 
         return batching.run_in_batches(self.module, [len(row["input_ids"]) for row in rows], predict_batch)
 
     def _build_graph(
-        self, row: dict[str, Any], kinds: list[int], chosen: list[int], links: list[list[int]]
+        self, row: dict[str, Any], labels: list[int], chosen: list[int], pairs: list[list[int]]
     ) -> WordGraph:
         """Return the graph of one unit from the most probable classes of its spans and pairs.
 
         Parameters
         ----------
         row : the unit's row of :func:`~radeval_lib.models.batching.list_spans`.
-        kinds : class of each span: 0 for no entity, i for ``entity_types[i - 1]``.
+        labels : class of each span: 0 for no entity, i for ``entity_types[i - 1]``.
         chosen : indices of the k spans that are paired, all of a class above 0; -1 in padding.
-        links : class of each pair of chosen spans, shape (k, k), the head's position before the tail's: 0 for
-            no relation, i for ``relation_types[i - 1]``.
+        pairs : class of each pair of chosen spans, shape (k, k), with the head's position before the tail's:
+            0 for no relation, i for ``relation_types[i - 1]``.
         """
         entities = []
         for span in (span for span in chosen if span >= 0):
             first, count = row["first_words"][span], row["word_counts"][span]
-            entities.append((first, first + count, self.settings.entity_types[kinds[span] - 1]))
+            entities.append((first, first + count, self.settings.entity_types[labels[span] - 1]))
         relations = [
-            (head, tail, self.settings.relation_types[links[head][tail] - 1])
+            (head, tail, self.settings.relation_types[pairs[head][tail] - 1])
             for head, tail in permutations(range(len(entities)), 2)
-            if links[head][tail]
+            if pairs[head][tail]
         ]
         return WordGraph(tuple(entities), tuple(relations))
 
 
 def tally_matches(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
-    """Count which entities and relations that a model predicts match annotated records.
+    """Count the predicted entities and relations that match annotated records, by the rules of
+    :func:`count_matches`.
 
     Returns
     -------
     DataFrame
-        One row per record, part and label, zeros included, with columns ``case`` (the record's id),
-        ``group`` (the record's), ``part`` (of :data:`PARTS`), ``label`` and the numbers ``matched``,
-        ``predicted``, ``gold`` and ``unseen`` (gold entities with more words than the model's spans; ``gold``
-        does not include them). The rules are those of :func:`count_matches`.
+        One row per record, part and label, zeros included, with the columns ``case`` (the record's id),
+        ``group`` (the record's group), ``part`` (one of :data:`PARTS`), ``label`` and the counts ``matched``,
+        ``predicted``, ``gold`` and ``unseen`` (gold entities with more words than the model's widest span,
+        which ``gold`` does not include).
     """
     predicted = model.predict([plain_words(record) for record in records])
     types = model.settings.entity_types, model.settings.relation_types
@@ -530,42 +539,42 @@ def tally_matches(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd
 
 
 def make_graph_model(
-    init_model: str | Path, corpus: Iterable[AnnotatedSentence], seed: int, **head: Any
+    init_model: str | Path, corpus: Iterable[AnnotatedSentence], seed: int, **settings: Any
 ) -> GraphModel:
     """Return a graph model with a pretrained encoder and an untrained head.
 
     Parameters
     ----------
-    init_model : folder or hub name of the encoder.
+    init_model : folder or Hugging Face Hub name of the encoder.
     corpus : annotated texts; the model's labels are those that occur in them, in alphabetical order.
     seed : seed of the head's weights.
-    head : fields of :class:`GraphSettings` other than the labels, by name.
+    settings : fields of :class:`GraphSettings` other than the labels, as keyword arguments.
     """
     records = list(corpus)
-    entities = tuple(sorted({entity.label for record in records for entity in record.entities}))
-    relations = tuple(sorted({relation.label for record in records for relation in record.relations}))
+    entity_types = tuple(sorted({entity.label for record in records for entity in record.entities}))
+    relation_types = tuple(sorted({relation.label for record in records for relation in record.relations}))
     with batching.seed_torch(seed):
-        return GraphModel(init_model, GraphSettings(entities, relations, **head))
+        return GraphModel(init_model, GraphSettings(entity_types, relation_types, **settings))
 
 
 def split_into_units(records: Iterable[AnnotatedSentence], unit: Unit) -> list[AnnotatedSentence]:
     """Return one record per unit of each record, so that a model that reads sentences learns from sentences.
 
-    The id of a new record is that of the old one, a slash, and the number of the unit from 0. Entities and
-    relations that cross a border of units are left out. (:meth:`GraphModel.measure` on whole records counts
-    them as missed.)
+    The id of a new record is that of the original record, a slash, and the number of the unit from 0.
+    Entities and relations that extend over several units are left out. (:meth:`GraphModel.measure` on whole
+    records counts them as missed.)
     """
-    parts = []
+    unit_records = []
     for record in records:
         for number, (start, end) in enumerate(split_units(plain_words(record), unit)):
-            part = cut_graph(read_graph(record), start, end)
-            parts.append(
+            graph = cut_graph(read_graph(record), start, end)
+            unit_records.append(
                 replace(
                     record,
                     id=f"{record.id}/{number}",
                     tokens=record.tokens[start:end],
-                    entities=tuple(Entity(*entity) for entity in part.entities),
-                    relations=tuple(Relation(*relation) for relation in part.relations),
+                    entities=tuple(Entity(*entity) for entity in graph.entities),
+                    relations=tuple(Relation(*relation) for relation in graph.relations),
                 )
             )
-    return parts
+    return unit_records

@@ -20,44 +20,44 @@ from requests.adapters import HTTPAdapter, Retry
 from radeval_lib import checksums
 from radeval_lib.data.manifests import data_root, list_restricted, require_statements
 from radeval_lib.errors import FileError
-from radeval_lib.models.catalog import ADDRESSES
+from radeval_lib.models.catalog import URL_PREFIXES
 from radeval_lib.registry import RULES
 from radeval_lib.rules.judge import RulesJudge
 from radeval_lib.rules.judge.base import Judge, JudgeError, Keep, Pair, store_answers, write_prompt
 
 _LOG = logging.getLogger(__name__)
 _RETRIED_STATUSES = (408, 409, 425, 429, 500, 502, 503, 504)
-"""HTTP status codes after which a request is repeated: the server is too busy, too slow or not up yet."""
+"""HTTP status codes after which a request is repeated: the server is too busy, too slow or not ready yet."""
 
-_LOCAL_ADDRESS = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[1-9]\d*)?(/[^?#\s]*)?")
-"""Addresses of this machine, such as ``http://127.0.0.1:8000/v1``."""
+_LOCAL_URL = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[1-9]\d*)?(/[^?#\s]*)?")
+"""URLs on this machine, such as ``http://127.0.0.1:8000/v1``."""
 
 
 @dataclass(frozen=True)
 class EndpointJudge:
-    """A judge behind an OpenAI-compatible endpoint (vLLM, llama.cpp, Ollama), which decodes greedily.
+    """A judge that queries an OpenAI-compatible endpoint (vLLM, llama.cpp, Ollama), with greedy decoding.
 
-    It is asked at ``<url>/chat/completions``. A released GREEN model, recognized by its name, is asked at
-    ``<url>/completions`` instead, because no server's chat endpoint produces the form of its conversations.
+    Requests are sent to ``<url>/chat/completions``. For a released GREEN model, recognized by its name, they
+    are sent to ``<url>/completions``, because no chat endpoint produces its conversation format.
 
     Attributes
     ----------
-    url : the address up to the version, such as ``http://127.0.0.1:8000/v1``.
+    url : the URL up to the version, such as ``http://127.0.0.1:8000/v1``.
     model : the server's name for the model.
-    concurrency : the number of requests that may be open at once.
-    timeout : the longest time, in seconds, that is waited for the server to connect or send data.
-    tries : the most requests for one answer, at least 1; a request is repeated if the server is busy or
-        silent.
-    pause : scale of the waiting times between requests, in seconds. The second request is sent at once, the
-        third after twice ``pause``; each further waiting time is doubled, up to 120 s. A waiting time that
-        the server names (``Retry-After``) is used instead.
-    max_tokens : the most tokens of an answer. If the server says that it cut an answer there, a warning is
-        logged, and the answer is returned as it is: its parser has to find out what is missing.
+    concurrency : maximum number of simultaneous requests.
+    timeout : maximum time, in seconds, to wait for a connection or for data from the server.
+    tries : maximum number of requests for one answer, at least 1; a request is repeated if the server is busy
+        or silent.
+    pause : scale of the waiting times between requests, in seconds. The second request is sent immediately,
+        the third after twice ``pause``; each further waiting time is doubled, up to 120 s. A waiting time
+        given by the server (``Retry-After``) is used instead.
+    max_tokens : maximum number of tokens of an answer. If the server reports that it truncated an answer, a
+        warning is logged, and the truncated answer is returned.
 
     Raises
     ------
     JudgeError
-        If the address is not one of this machine, or the model has no name.
+        If the URL is not on this machine, or the model has no name.
     """
 
     url: str
@@ -69,18 +69,18 @@ class EndpointJudge:
     max_tokens: int = 1024
 
     def __post_init__(self) -> None:
-        if not _LOCAL_ADDRESS.fullmatch(self.url):
-            problem = f"{self.url!r} is not an HTTP address of this machine; no reports are sent elsewhere"
-            remedy = "Give an address like http://127.0.0.1:8000/v1; forward a port to a server elsewhere."
+        if not _LOCAL_URL.fullmatch(self.url):
+            problem = f"{self.url!r} is not an HTTP URL on this machine, and reports are sent nowhere else"
+            remedy = "Give a URL like http://127.0.0.1:8000/v1; for a server elsewhere, forward a local port."
             raise JudgeError(problem, "endpoint", remedy)
         if not self.model:
-            remedy = "Append # and the server's name for the model to the address."
+            remedy = "Append #MODEL to the URL, where MODEL is the server's name for the model."
             raise JudgeError(f"no model is named for the server {self.url}", "endpoint", remedy)
 
     @property
     def signature(self) -> str:
-        """A string of all that decides an answer except the two reports: the model's name, ``max_tokens`` and
-        the wording of the prompt. The address is left out, since it does not change answers."""
+        """A string of everything that determines an answer except the two reports: the model's name,
+        ``max_tokens`` and the text of the prompt. The URL is left out, since it does not affect answers."""
         return f"endpoint|{self.model}|{self.max_tokens}|{self._make_prompt('<reference>', '<candidate>')[1]}"
 
     def _make_prompt(self, reference: str, candidate: str) -> tuple[bool, str]:
@@ -95,13 +95,14 @@ class EndpointJudge:
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """Return the server's answer to each pair of (reference, candidate), in the order of ``pairs``.
 
-        ``keep``: function that is called with {position in ``pairs``: answer} for each answer, as soon as the
-        answers to all earlier pairs have arrived. After an error, no further request is sent.
+        ``keep``: function that is called for each answer, as soon as the answers to all earlier pairs have
+        arrived, with a mapping from position in ``pairs`` to answer. After an error, no further request is
+        sent.
 
         Raises
         ------
         JudgeError
-            If the server gives no usable answer to a pair in ``tries`` requests.
+            If the server gives no usable answer to a pair after ``tries`` requests.
         """
         answers = []
         with ThreadPoolExecutor(self.concurrency) as pool:
@@ -114,53 +115,54 @@ class EndpointJudge:
     def _request_answer(self, pair: Pair) -> str:
         """Return the server's answer to one pair of (reference, candidate).
 
-        If the server says that it cut the answer, a warning is logged. Raises :class:`JudgeError` if there is
-        no usable answer.
+        If the server reports that it truncated the answer, a warning is logged. Raises :class:`JudgeError` if
+        there is no usable answer.
         """
-        released, text = self._make_prompt(*pair)
-        question = {"prompt": text} if released else {"messages": [{"role": "user", "content": text}]}
+        is_released, text = self._make_prompt(*pair)
+        question = {"prompt": text} if is_released else {"messages": [{"role": "user", "content": text}]}
         body: Any = {"model": self.model, **question, "temperature": 0, "max_tokens": self.max_tokens}
-        url = f"{self.url.rstrip('/')}/{'' if released else 'chat/'}completions"
+        url = f"{self.url.rstrip('/')}/{'' if is_released else 'chat/'}completions"
         retry = Retry(
             self.tries - 1, allowed_methods=None, status_forcelist=_RETRIED_STATUSES,
             backoff_factor=self.pause, raise_on_status=False,
         )  # fmt: skip
         try:
             with requests.Session() as session:
-                session.trust_env = False  # reports go to the server alone, not through a proxy
-                for scheme in ADDRESSES:
+                session.trust_env = False  # reports are sent to the server directly, not through a proxy
+                for scheme in URL_PREFIXES:
                     session.mount(scheme, HTTPAdapter(max_retries=retry))
                 response = session.post(url, json=body, timeout=self.timeout, allow_redirects=False)
             response.raise_for_status()
             choice = response.json()["choices"][0]
-            answer = choice["text"] if released else choice["message"]["content"]
+            answer = choice["text"] if is_released else choice["message"]["content"]
         except (requests.RequestException, LookupError, TypeError) as error:
             problem = f"the server gave no usable answer ({type(error).__name__}: {error})"
-            remedy = f"Check that the server is running and that its model is called {self.model!r}."
+            remedy = f"Check that the server is running and names its model {self.model!r}."
             raise JudgeError(problem, self.url, remedy) from error
         if not (answer and answer.strip()):
-            remedy = "Check that the server runs a model for chat, or use another model."
+            remedy = "Check that the server runs a chat model, or use another model."
             raise JudgeError(f"the model {self.model!r} gave an empty answer", self.url, remedy)
         if choice.get("finish_reason") == "length":
-            _LOG.warning("%s: an answer was cut at max_tokens=%d", self.url, self.max_tokens)
+            _LOG.warning("%s: an answer was truncated at max_tokens=%d", self.url, self.max_tokens)
         return str(answer)
 
 
 class CachedJudge:
-    """A judge that stores the answers of another judge in a file, and asks it only about new pairs.
+    """A judge that stores the answers of another judge in a file, and asks that judge only about new pairs.
 
-    The file is ``cache.sqlite`` in ``folder``. Answers are stored as they arrive, by a hash of the two
-    reports. They reveal something of the reports, so keep answers about restricted reports in the data root.
+    The file is ``cache.sqlite`` in ``folder``. Answers are stored as they arrive, with a hash of the two
+    reports as the key. They reveal part of the reports, so keep answers about restricted reports in the data
+    root.
 
     Parameters
     ----------
     judge : the judge to ask.
-    folder : folder of the file; both are made if they do not exist.
+    folder : folder of the file; folder and file are created if they do not exist.
 
     Raises
     ------
     FileError
-        By all methods, if the file is damaged or locked, or the disk is full.
+        If the file is damaged or locked, or the disk is full; :meth:`judge` raises it, too.
     """
 
     def __init__(self, judge: Judge, folder: str | Path) -> None:
@@ -184,7 +186,7 @@ class CachedJudge:
                 yield connection
         except sqlite3.DatabaseError as error:
             remedy = "Free disk space and close other programs that use the file; if that fails, delete it."
-            raise FileError(f"cannot use the cache of answers ({error})", self._path.name, remedy) from error
+            raise FileError(f"cannot use this answer cache ({error})", self._path.name, remedy) from error
 
     @property
     def signature(self) -> str:
@@ -194,8 +196,8 @@ class CachedJudge:
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """Return the answer to each pair of (reference, candidate), in the order of ``pairs``.
 
-        The judge is asked once about each distinct pair that is not stored. ``keep``: function that is called
-        once, at the end, with all answers, by their positions in ``pairs``.
+        The other judge is asked once about each distinct pair whose answer is not stored. ``keep``: function
+        that is called once, at the end, with a mapping from position in ``pairs`` to answer.
         """
         texts = [f"{len(reference)}:{reference}{candidate}" for reference, candidate in pairs]
         keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
@@ -203,7 +205,7 @@ class CachedJudge:
         with self._open() as connection:
             rows = ((key, connection.execute(query, [key]).fetchone()) for key in dict.fromkeys(keys))
             cached: dict[bytes, bytes] = {key: row[0] for key, row in rows if row}
-        missing_positions = sorted({key: at for at, key in enumerate(keys) if key not in cached}.values())
+        missing_positions = sorted({key: i for i, key in enumerate(keys) if key not in cached}.values())
 
         def store(answers: Mapping[int, str]) -> None:
             encoded = {
@@ -224,34 +226,35 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
 
     Parameters
     ----------
-    name : ``rules``; the address of a server on this machine, with the name of its model after ``#``; or the
-        folder or hub name of a causal language model.
+    name : ``rules``; the URL of a server on this machine, with the name of its model after ``#``; or the
+        folder or Hugging Face Hub name of a causal language model.
     cache : folder in which answers are stored; None stores none. Answers of the rules are never stored.
-    device : where a language model runs: ``auto``, ``cpu`` or ``cuda``. It has no effect on servers and
-        rules.
+    device : device on which a local language model runs: ``auto``, ``cpu`` or ``cuda``.
     model : name of the server's model; if it is given, the name after ``#`` is ignored.
 
     Raises
     ------
     JudgeError
-        If ``model`` is given although ``name`` is not an address; if the address is not one of this machine;
-        or if no model is named for a server.
+        If ``model`` is given although ``name`` is not a URL, if the URL is not on this machine, or if no
+        model is named for a server.
     ModelError
         If ``name`` denotes a language model that cannot be loaded.
     StatementError
-        If ``name`` is an address, and no signed statement allows sending it the data root's texts.
+        If ``name`` is a URL, and no signed statement allows sending the data root's restricted texts there.
+    FileError
+        If the cache cannot be used.
     """
-    if model and not name.startswith(ADDRESSES):
-        problem = f"the model {model!r} is given, but the judge {name!r} is not the address of a server"
-        raise JudgeError(problem, "judge", "Leave out model, or give an address as the judge.")
+    if model and not name.startswith(URL_PREFIXES):
+        problem = f"the model {model!r} is given, but the judge {name!r} is not the URL of a server"
+        raise JudgeError(problem, "judge", "Leave out model, or give a URL as the judge.")
     if name == RULES:
         return RulesJudge()
     judge: Judge
-    if name.startswith(ADDRESSES):
+    if name.startswith(URL_PREFIXES):
         root = data_root()
         require_statements(list_restricted(root), name, root)
-        address, _, model_in_name = name.partition("#")
-        judge = EndpointJudge(address, model or model_in_name)
+        url, _, model_in_name = name.partition("#")
+        judge = EndpointJudge(url, model or model_in_name)
     else:
         from radeval_lib.models.language_model_judge import CausalJudge
 

@@ -143,9 +143,9 @@ class CausalJudge:
 
         source = locate(model)
         self.model, self.tokenizer = load_causal_lm(source)
-        chosen = pick_device(device)
-        self.model.to(chosen, torch.bfloat16 if chosen.type == "cuda" else None)
-        self._released = is_released(str(model), self.tokenizer.chat_template)
+        target = pick_device(device)
+        self.model.to(target, torch.bfloat16 if target.type == "cuda" else None)
+        self._is_released = is_released(str(model), self.tokenizer.chat_template)
         self._batch_size, self._max_new_tokens = batch_size, max_new_tokens
         self._context_length = getattr(self.model.config, "max_position_embeddings", None) or 2048
         self._identity = f"{Path(source).name}|{hash_model(source)}"
@@ -175,13 +175,13 @@ class CausalJudge:
             # Padded on the left, so that every prompt ends where its answer begins.
             rows = {"input_ids": [prompts[position] for position in batch]}
             inputs = self.tokenizer.pad(rows, padding_side="left", return_tensors="pt").to(device)
-            limits = {"max_new_tokens": self._max_new_tokens, "pad_token_id": self.tokenizer.pad_token_id}
-            output = self.model.generate(**inputs, **limits, do_sample=False)
+            options = {"max_new_tokens": self._max_new_tokens, "pad_token_id": self.tokenizer.pad_token_id}
+            output = self.model.generate(**inputs, **options, do_sample=False)
             answers = output[:, inputs["input_ids"].shape[1] :]
             # A row that ended before the longest one is padded, so its last token is special.
-            cut_count = sum(last not in special_ids for last in answers[:, -1].tolist())
-            if cut_count and answers.shape[1] == self._max_new_tokens:
-                _LOG.warning("%d answers were cut at max_new_tokens=%d", cut_count, self._max_new_tokens)
+            truncated = sum(last not in special_ids for last in answers[:, -1].tolist())
+            if truncated and answers.shape[1] == self._max_new_tokens:
+                _LOG.warning("%d answers were cut at max_new_tokens=%d", truncated, self._max_new_tokens)
             texts = list(map(str.strip, self.tokenizer.batch_decode(answers, skip_special_tokens=True)))
             if keep is not None:
                 keep(dict(zip(batch, texts, strict=True)))
@@ -217,7 +217,7 @@ class CausalJudge:
 
     def _encode_prompt(self, reference: str, candidate: str, words: int) -> list[int]:
         """Return the token ids of the prompt for two reports, each truncated to its first ``words`` words."""
-        if self._released:
+        if self._is_released:
             text = wrap_as_chat(fill_released_prompt(reference, candidate, words), self.tokenizer.eos_token)
             ids = list(self.tokenizer(text)["input_ids"])
             needs_end = self.model.config.model_type in _END_TOKEN_TYPES
@@ -298,9 +298,9 @@ class JudgeTuning:
         with use_eval_mode(self.module, "float32") as device:
             for start in range(0, len(records), 8):
                 batch = self.collate([self.make_example(record) for record in records[start : start + 8]])
-                tokens = int((batch["labels"][:, 1:] != IGNORED).sum())
+                token_count = int((batch["labels"][:, 1:] != IGNORED).sum())
                 loss = self.module(**{key: value.to(device) for key, value in batch.items()}).loss
-                total, count = total + float(loss) * tokens, count + tokens
+                total, count = total + float(loss) * token_count, count + token_count
         return {"likelihood": -total / max(1, count)}
 
     def save(self, folder: str | Path) -> None:
@@ -325,8 +325,8 @@ def make_small_lm(
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
     trainer = ByteLevelBPETokenizer()
-    special = ["<pad>", "</s>"]
-    trainer.train_from_iterator(texts, vocabulary, 0, show_progress=False, special_tokens=special)
+    specials = ["<pad>", "</s>"]
+    trainer.train_from_iterator(texts, vocabulary, 0, show_progress=False, special_tokens=specials)
     backend = Tokenizer.from_str(trainer.to_str())
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, pad_token="<pad>", eos_token="</s>")
     sizes: Any = {"hidden_size": width, "intermediate_size": 3 * width, "num_hidden_layers": layers}

@@ -1,4 +1,4 @@
-"""Train NER models in two tagging schemes, and tag sentences with NER models.
+"""Define NER models in two tagging schemes for training, and tag sentences with NER models.
 
 The IOB scheme classifies tokens (Zhao et al. 2024, Sections 2.5 and A.9; RaLEs, Section 4.2.2). The span
 scheme classifies every span of up to eight words (Zhao et al. 2024, Sections 2.5 and A.9): a span's vector
@@ -39,8 +39,8 @@ _HEAD = "span_head.safetensors"
 class Scheme(ABC):
     """An NER model that :func:`~radeval_lib.models.training.train` can train on annotated sentences.
 
-    Its measure ``f1``, by which the epoch is chosen, is the micro F1 of spans whose borders and type must be
-    right.
+    By default, the epoch is chosen by ``f1``, the micro F1 of spans whose boundaries and type must be
+    correct.
     """
 
     new_layers = ("head.", "classifier.")
@@ -48,17 +48,17 @@ class Scheme(ABC):
 
     @abstractmethod
     def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
-        """Return a sentence with its entities as an example for training.
+        """Return a sentence with its entities as a training example.
 
-        ``words``: the words of the sentence, which is cut after
+        ``words``: the words of the sentence, which is truncated to
         :data:`~radeval_lib.models.batching.MAX_PIECES` tokens. ``spans``: (start, end, type) of its entities,
         in words; ``end`` is one past the last word.
         """
 
     @abstractmethod
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        """Return examples of :meth:`encode` as a padded batch: the arguments of the module's ``forward``, by
-        name."""
+        """Return examples of :meth:`encode` as a padded batch: the keyword arguments of the module's
+        ``forward``."""
 
     @abstractmethod
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
@@ -70,15 +70,15 @@ class Scheme(ABC):
         """Write weights (as safetensors), configuration and tokenizer to ``folder``."""
 
     def make_example(self, record: AnnotatedSentence) -> dict[str, Any]:
-        """Return an annotated sentence as an example for training."""
+        """Return an annotated sentence as a training example: see :meth:`encode`."""
         return self.encode(plain_words(record), entities.read_gold(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
-        """Return ``f1``, ``precision`` and ``recall`` of spans, micro-averaged, and ``accuracy``, the share
-        of words with the right IOB label.
+        """Return a dictionary with the micro-averaged ``f1``, ``precision`` and ``recall`` of spans, and
+        ``accuracy``, the share of words with the correct IOB label.
 
-        A predicted span is right if its borders and type are. All measures are from 0 to 1; see
-        :class:`~radeval_lib.models.entities.Counts` for denominators of 0.
+        A predicted span is correct if its boundaries and type are. All measures are from 0 to 1, and 0 if
+        their denominator is 0.
         """
         words, gold = list(map(plain_words, records)), list(map(entities.read_gold, records))
         scores = entities.compare_spans(gold, self.predict(words), list(map(len, words)))
@@ -87,7 +87,7 @@ class Scheme(ABC):
 
 
 class IobScheme(Scheme):
-    """A classifier of tokens with the labels O, B-TYPE and I-TYPE, started from any encoder.
+    """A token classifier with the labels O, B-TYPE and I-TYPE, initialized from any encoder.
 
     By default, every token of an entity is labelled, the first with B- and the others with I-, because
     RaTEScore's released decoder reads labels token by token. For the same reason, the closing special token
@@ -95,12 +95,12 @@ class IobScheme(Scheme):
 
     Parameters
     ----------
-    init_model : folder or hub name of the encoder. The weights of the new layer are drawn by torch's global
-        generator.
+    init_model : folder or Hugging Face Hub name of the encoder. The weights of the new layer are drawn from
+        torch's global generator.
     types : entity types, each once.
     first_pieces : whether only the first token of each word has a label, as in RaLEs, Section 4.2.2: "For
-        words comprised of multiple sub-word tokens, the label is assigned to the first token". If so, the
-        other tokens are left out of the loss and of decoding, as in ``seqeval``'s default mode.
+        words comprised of multiple sub-word tokens, the label is assigned to the first token". If True, the
+        other tokens are left out of the loss and of decoding, which follows ``seqeval``'s default mode.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class IobScheme(Scheme):
         self.first_pieces = first_pieces
         self._index = {label: index for index, label in enumerate(self.labels)}
         self.tokenizer: Any = batching.load_fast_tokenizer(AutoTokenizer, init_model)
-        config = make_label_settings(self.labels)
+        config = make_label_config(self.labels)
         factory, use = AutoModelForTokenClassification, pretrained.NEW_NER_MODEL
         self.module: Any = pretrained.load_model(factory, init_model, use, **config)
 
@@ -122,9 +122,9 @@ class IobScheme(Scheme):
         for start, end, kind in spans:
             word_labels[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
         labels = []
-        for position, (previous_word, word) in enumerate(pairwise([None, *encoding.word_ids])):
+        for position, (last_word, word) in enumerate(pairwise([None, *encoding.word_ids])):
             label = "O" if word is None else word_labels[word]
-            continues_word = word is not None and word == previous_word
+            continues_word = word is not None and word == last_word
             if continues_word and label != "O":
                 label = f"I{label[1:]}"
             is_ignored = (word is None or continues_word) if self.first_pieces else position == 0
@@ -135,15 +135,15 @@ class IobScheme(Scheme):
         return batching.pad_labelled(self.tokenizer, examples)
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        rows = batching.tokenize_words(self.tokenizer, sentences)
+        encoded = batching.tokenize_words(self.tokenizer, sentences)
 
         def predict_batch(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
-            inputs = batching.pad_rows(self.tokenizer, (rows[index].ids for index in batch)).to(device)
-            best = self.module(**inputs).logits.argmax(dim=-1).tolist()
-            word_ids = (rows[index].word_ids for index in batch)
-            return map(self.find_word_spans, word_ids, best)
+            inputs = batching.pad_rows(self.tokenizer, (encoded[index].ids for index in batch)).to(device)
+            label_indices = self.module(**inputs).logits.argmax(dim=-1).tolist()
+            word_ids = (encoded[index].word_ids for index in batch)
+            return map(self.find_word_spans, word_ids, label_indices)
 
-        return batching.run_in_batches(self.module, [len(row.ids) for row in rows], predict_batch)
+        return batching.run_in_batches(self.module, [len(row.ids) for row in encoded], predict_batch)
 
     def find_word_spans(self, word_ids: Sequence[int | None], label_indices: Sequence[int]) -> list[WordSpan]:
         """Return (start, end, type), in words, of the entities in the labels of a sentence's tokens.
@@ -153,33 +153,33 @@ class IobScheme(Scheme):
 
         Parameters
         ----------
-        word_ids : index of each token's word; None for special tokens.
-        label_indices : index in ``labels`` of each token's label, possibly followed by padding.
+        word_ids : the index of each token's word, or None for special tokens.
+        label_indices : the index in ``labels`` of each token's label, possibly followed by padding.
         """
-        labelled = zip(word_ids, label_indices, strict=False)
-        pieces = [(word, self.labels[index]) for word, index in labelled if word is not None]
+        pairs = zip(word_ids, label_indices, strict=False)
+        labelled = [(word, self.labels[index]) for word, index in pairs if word is not None]
         if self.first_pieces:
-            first = dict(reversed(pieces))
-            words = range(max(first, default=-1) + 1)
-            return entities.decode_standard([first.get(word, "O") for word in words])
+            label_of_word = dict(reversed(labelled))
+            words = range(max(label_of_word, default=-1) + 1)
+            return entities.decode_standard([label_of_word.get(word, "O") for word in words])
         spans: dict[tuple[int, int], str] = {}
-        for start, end, kind in entities.decode_standard([label for _, label in pieces]):
-            spans.setdefault((pieces[start][0], pieces[end - 1][0] + 1), kind)
+        for start, end, kind in entities.decode_standard([label for _, label in labelled]):
+            spans.setdefault((labelled[start][0], labelled[end - 1][0] + 1), kind)
         return [(*span, kind) for span, kind in spans.items()]
 
     def save(self, folder: str | Path) -> None:
         pretrained.save_checkpoint(folder, self.module, self.tokenizer)
 
 
-def make_label_settings(labels: Sequence[str]) -> dict[str, Any]:
-    """Return the settings of a classifier's configuration for its labels.
+def make_label_config(labels: Sequence[str]) -> dict[str, Any]:
+    """Return the part of a classifier's configuration that concerns its labels.
 
-    They are ``num_labels``, ``id2label`` (labels by class) and ``label2id`` (classes by label); class i has
-    ``labels[i]``.
+    It has ``num_labels``, ``id2label``, a mapping from class to label, and ``label2id``, its inverse; class i
+    has the label ``labels[i]``.
     """
-    numbered = dict(enumerate(labels))
-    by_label = {label: index for index, label in numbered.items()}
-    return {"num_labels": len(labels), "id2label": numbered, "label2id": by_label}
+    id2label = dict(enumerate(labels))
+    label2id = {label: index for index, label in id2label.items()}
+    return {"num_labels": len(labels), "id2label": id2label, "label2id": label2id}
 
 
 @dataclass(frozen=True)
@@ -188,12 +188,12 @@ class SpanSettings:
 
     Attributes
     ----------
-    types : entity types, each once. Class 0 of the logits is "no entity", class i the type ``types[i - 1]``.
-    max_width : the most words of a span.
+    types : entity types, each once. Class 0 of the logits is "no entity", class i is ``types[i - 1]``.
+    max_width : maximum number of words in a span.
     width_size : size of the embedding of a span's width.
-    hidden : size of each hidden layer; 3096 according to Zhao et al. 2024, A.9, and 150 in PURE.
+    hidden : size of each hidden layer; 3096 in Zhao et al. 2024, A.9, and 150 in PURE.
     layers : number of hidden layers; the three-layer network of A.9 has two before its output layer.
-    dropout : probability of dropout after each hidden layer.
+    dropout : dropout probability after each hidden layer.
     """
 
     types: tuple[str, ...] = TYPES
@@ -207,9 +207,9 @@ class SpanSettings:
 def build_span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
     """Return a module that consists of the encoder and a new head.
 
-    The module's ``forward`` takes a batch of :meth:`SpanScheme.collate` and returns ``logits``, shape
-    (sentences, spans, types + 1), and, with ``labels``, ``loss``: the mean cross-entropy over the spans of
-    the batch. (PURE's loss is the sum over the spans.)
+    The module's ``forward`` takes a batch of :meth:`SpanScheme.collate` and returns a dictionary with
+    ``logits``, shape (sentences, spans, types + 1), and, if the batch has ``labels``, ``loss``, the mean
+    cross-entropy over the spans of the batch. (PURE's loss is the sum over the spans.)
     """
     import torch
     from torch import nn
@@ -252,12 +252,12 @@ def build_span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
 
 
 class SpanScheme(Scheme):
-    """A classifier of spans of words, started from any encoder; overlapping entities are all kept.
+    """A classifier of spans of words, initialized from any encoder; overlapping entities are all kept.
 
     Parameters
     ----------
-    init_model : folder or hub name of the encoder. The weights of the new head are drawn by torch's global
-        generator.
+    init_model : folder or Hugging Face Hub name of the encoder. The weights of the new head are drawn from
+        torch's global generator.
     settings : entity types and shape of the head.
     """
 
@@ -277,7 +277,7 @@ class SpanScheme(Scheme):
     def load(
         cls, folder: str | Path, *, device: str = "auto", precision: batching.Precision = "auto"
     ) -> SpanScheme:
-        """Load the span classifier that :meth:`save` wrote to ``folder``, ready to predict.
+        """Return the span classifier that :meth:`save` wrote to ``folder``, in evaluation mode on ``device``.
 
         Raises :class:`~radeval_lib.errors.ModelError` if the folder has no such model.
         """
@@ -295,8 +295,8 @@ class SpanScheme(Scheme):
     def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         gold = {(start, end): self._classes[kind] for start, end, kind in spans if kind in self._classes}
         (row,) = batching.list_spans(self.tokenizer, [words], self.settings.max_width)
-        borders = zip(row["first_words"], row["word_counts"], strict=True)
-        labels = [gold.get((first, first + count), 0) for first, count in borders]
+        candidates = zip(row["first_words"], row["word_counts"], strict=True)
+        labels = [gold.get((first, first + count), 0) for first, count in candidates]
         return {**row, "labels": labels}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
@@ -310,34 +310,37 @@ class SpanScheme(Scheme):
         """
 
         def tag_distinct(texts: list[str]) -> list[list[tuple[str, str]]]:
-            borders = [entities.find_words(text) for text in texts]
-            words = [[text[a:b] for a, b in spans] for text, spans in zip(texts, borders, strict=True)]
+            offsets = [entities.find_words(text) for text in texts]
+            words = [[text[a:b] for a, b in spans] for text, spans in zip(texts, offsets, strict=True)]
             return [
                 [(text[spans[start][0] : spans[end - 1][1]], kind) for start, end, kind in found]
-                for text, spans, found in zip(texts, borders, self.predict(words), strict=True)
+                for text, spans, found in zip(texts, offsets, self.predict(words), strict=True)
             ]
 
         return list(map(list, batching.map_distinct(sentences, tag_distinct)))
 
     def find_cut(self, sentences: Sequence[str]) -> list[bool]:
-        """Return for each sentence whether it has more tokens than the model reads, so that it would be
-        cut."""
+        """Return for each sentence whether it has more tokens than the model reads, so that :meth:`tag`
+        truncates it."""
         return batching.are_too_long(batching.MAX_PIECES, self.tokenizer, sentences)
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        """Return for each sentence, given as words, a list with (start, end, type) of each entity, in words;
-        ``end`` is one past the last word. An empty sentence has no entities."""
+        """Return for each sentence, given as words, a list with (start, end, type) of each entity.
+
+        ``start`` and ``end`` count words; ``end`` is one past the last word. Empty sentences have no
+        entities.
+        """
         examples = [self.encode(sentence, ()) for sentence in sentences if len(sentence)]
 
         def predict_batch(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
             inputs = self.collate([examples[index] for index in batch])
             inputs = {key: value.to(device) for key, value in inputs.items() if key != "labels"}
-            best = self.module(**inputs)["logits"].argmax(dim=-1).tolist()
+            predicted = self.module(**inputs)["logits"].argmax(dim=-1).tolist()
             types = self.settings.types
-            for example, classes in zip((examples[index] for index in batch), best, strict=True):
+            for example, classes in zip((examples[index] for index in batch), predicted, strict=True):
                 # Not strict: ``classes`` is padded to the example with the most spans in its batch.
                 spans = zip(example["first_words"], example["word_counts"], classes, strict=False)
-                yield [(first, first + count, types[kind - 1]) for first, count, kind in spans if kind]
+                yield [(first, first + count, types[index - 1]) for first, count, index in spans if index]
 
         lengths = [len(example["input_ids"]) for example in examples]
         found = iter(batching.run_in_batches(self.module, lengths, predict_batch, 2_048, 64, self.precision))
@@ -350,31 +353,31 @@ def make_scheme(name: Literal["iob", "span"], init_model: str | Path, seed: int 
     Parameters
     ----------
     name : the scheme: ``iob`` for :class:`IobScheme`, ``span`` for :class:`SpanScheme`.
-    init_model : folder or hub name of the encoder.
+    init_model : folder or Hugging Face Hub name of the encoder.
     seed : seed of the new layers' weights.
-    head : fields of :class:`SpanSettings` by name, for the span scheme; the IOB scheme ignores them.
+    head : fields of :class:`SpanSettings`, as keyword arguments; the IOB scheme ignores them.
     """
     with batching.seed_torch(seed):
         return IobScheme(init_model) if name == "iob" else SpanScheme(init_model, SpanSettings(**head))
 
 
-# Models by name.
+# Models that tag sentences, loaded from a folder or the Hugging Face Hub.
 
 
 _SPECIAL = ("[CLS]", "[SEP]")  # the only special tokens that the released code recognizes
 
 
 class IobNerModel:
-    """An NER model that tags sentences with any classifier of tokens with the labels O, B-TYPE and I-TYPE.
+    """An NER model that tags sentences with a token classifier with the labels O, B-TYPE and I-TYPE.
 
-    Sentences with the same tokens are tagged once. A sentence is cut after :data:`batching.MAX_PIECES`
-    tokens, or after as many tokens as the model has positions if they are fewer, as in RaTEScore's released
-    code.
+    Sentences with the same tokens are tagged only once. As in RaTEScore's released code, a sentence is
+    truncated to :data:`~radeval_lib.models.batching.MAX_PIECES` tokens, or to the model's number of positions
+    if that is smaller.
 
     Parameters
     ----------
-    model : folder or hub name of the classifier.
-    decoding : ``released``, to read labels as RaTEScore's released code does, or ``standard``; see
+    model : folder or Hugging Face Hub name of the classifier.
+    decoding : ``released``, to decode labels as RaTEScore's released code does, or ``standard``; see
         :func:`~radeval_lib.models.entities.decode_labels`.
     device : ``auto``, ``cpu`` or ``cuda``.
     precision : ``auto``, ``float32`` or ``bfloat16``; see :data:`~radeval_lib.models.batching.Precision`.
@@ -382,7 +385,7 @@ class IobNerModel:
     Raises
     ------
     ModelError
-        If the model cannot be loaded, or has labels of another form.
+        If the model cannot be loaded, or has other labels.
     """
 
     def __init__(
@@ -404,7 +407,7 @@ class IobNerModel:
         self.model: Any = loaded.to(self.device)
         limit = getattr(self.model.config, "max_position_embeddings", 0) or batching.MAX_PIECES
         self.max_tokens = min(batching.MAX_PIECES, limit)
-        self._join_cached = lru_cache(maxsize=200_000)(self._join)  # most entities recur
+        self._decode_cached = lru_cache(maxsize=200_000)(self._decode_ids)  # most entities recur
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
         """Return for each sentence a list with (string, type) of each entity.
@@ -419,28 +422,28 @@ class IobNerModel:
         return list(map(list, batching.map_distinct(sequences, self._tag_distinct)))
 
     def find_cut(self, sentences: Sequence[str]) -> list[bool]:
-        """Return for each sentence whether it has more tokens than the model reads, so that it would be
-        cut."""
+        """Return for each sentence whether it has more tokens than the model reads, so that :meth:`tag`
+        truncates it."""
         return batching.are_too_long(self.max_tokens, self.tokenizer, sentences)
 
-    def _decode(self, ids: tuple[int, ...], row: NDArray[np.int16]) -> list[tuple[str, str]]:
+    def _extract_entities(self, ids: tuple[int, ...], classes: NDArray[np.int16]) -> list[tuple[str, str]]:
         """Return (string, type) of each entity of a sentence.
 
-        ``ids``: the sentence's token ids. ``row``: for each token, the index of its label.
+        ``ids``: the sentence's token ids. ``classes``: the index of each token's label.
         """
-        if not row.any() and self.labels[0] == "O":  # no entity
+        if not classes.any() and self.labels[0] == "O":  # no entity
             return []
         tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
         special = [token in _SPECIAL for token in tokens]
-        spans = entities.decode_labels([self.labels[index] for index in row], special, self.decoding)
-        return [(self._join_cached(ids[start:end]), kind) for start, end, kind in spans]
+        spans = entities.decode_labels([self.labels[index] for index in classes], special, self.decoding)
+        return [(self._decode_cached(ids[start:end]), kind) for start, end, kind in spans]
 
-    def _join(self, ids: tuple[int, ...]) -> str:
-        """Return the string that tokens with these ids make up."""
+    def _decode_ids(self, ids: tuple[int, ...]) -> str:
+        """Return the string that is made up of the tokens with these ids."""
         return str(self.tokenizer.convert_tokens_to_string(self.tokenizer.convert_ids_to_tokens(list(ids))))
 
     def _tag_distinct(self, sequences: list[tuple[int, ...]]) -> Iterator[list[tuple[str, str]]]:
-        """Return for each sequence of token ids a list with (string, type) of each entity, read from the
+        """Return for each sequence of token ids a list with (string, type) of each entity, decoded from the
         tokens' most probable labels."""
 
         def predict_labels(batch: list[int], device: Any) -> list[NDArray[np.int16]]:
@@ -450,16 +453,16 @@ class IobNerModel:
 
         lengths = list(map(len, sequences))
         rows = batching.run_in_batches(self.model, lengths, predict_labels, precision=self.precision)
-        return map(self._decode, sequences, rows)
+        return map(self._extract_entities, sequences, rows)
 
 
-def read_iob_labels(id2label: dict[int, str], where: str) -> list[str]:
-    """Return the labels of a classifier of tokens, in the order of its classes, with types in upper case.
+def read_iob_labels(id2label: dict[int, str], model: str) -> list[str]:
+    """Return the labels of a token classifier, in the order of its classes, with types in upper case.
 
     Parameters
     ----------
-    id2label : the label of each class.
-    where : the model's name, for the error.
+    id2label : a mapping from class to label, in the model's configuration.
+    model : the model's name, for the error.
 
     Raises
     ------
@@ -468,20 +471,20 @@ def read_iob_labels(id2label: dict[int, str], where: str) -> list[str]:
     """
     indices = sorted(id2label)
     labels = [str(id2label[index]) for index in indices]
-    not_iob = [label for label in labels if label != "O" and not (label[:2] in ("B-", "I-") and label[2:])]
-    if indices != list(range(len(indices))) or not_iob:
-        problem = f"classes are not 0, 1, 2, … with labels O, B-TYPE and I-TYPE: {', '.join(labels[:12])}"
-        raise ModelError(problem, f"model {Path(where).name}", "Give a token classifier with IOB labels.")
+    is_iob = all(label == "O" or (label[:2] in ("B-", "I-") and label[2:]) for label in labels)
+    if indices != list(range(len(indices))) or not is_iob:
+        problem = f"classes are {dict(list(id2label.items())[:12])}, not 0, 1, 2, … with O, B-TYPE and I-TYPE"
+        raise ModelError(problem, f"model {Path(model).name}", "Give a token classifier with IOB labels.")
     return [label if label == "O" else label[:2] + label[2:].upper() for label in labels]
 
 
 def open_ner_model(
     model: str | Path, *, decoding: entities.Decoding, device: str, precision: batching.Precision = "auto"
 ) -> IobNerModel | SpanScheme:
-    """Load an NER model from a folder or the hub by name, ready to tag sentences.
+    """Load an NER model, ready to tag sentences, from a folder or the Hugging Face Hub.
 
-    It is a :class:`SpanScheme` if the folder has one, else a classifier of tokens (:class:`IobNerModel`), to
-    which alone ``decoding`` applies.
+    The model is a :class:`SpanScheme` if the folder has one, else an :class:`IobNerModel`. ``decoding``
+    applies only to the latter.
 
     Raises
     ------

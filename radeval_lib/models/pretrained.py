@@ -86,7 +86,7 @@ its output layer if the checkpoint has none."""
 def can_reach_hub() -> bool:
     """Return whether the Hugging Face Hub can be reached and may be used (``HF_HUB_OFFLINE`` is not set).
 
-    The answer is cached for the process: without it, libraries would retry for minutes at each model.
+    The answer is cached for the process; otherwise, libraries would retry for minutes for each model.
     """
     import requests
     from huggingface_hub import constants
@@ -282,7 +282,7 @@ def load_weights(module: torch.nn.Module, path: Path) -> None:
 def needs_torch(name: str) -> bool:
     """Return whether a model runs in this process, with torch; False if ``name`` denotes the rules or a model
     on a server."""
-    return name != RULES and not name.startswith(catalog.ADDRESSES)
+    return name != RULES and not name.startswith(catalog.URL_PREFIXES)
 
 
 def check_installed(name: str) -> None:
