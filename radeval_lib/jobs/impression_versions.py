@@ -40,10 +40,10 @@ _COLUMNS = ["report", "phenomenon", "reference", "candidate"]
 
 
 def _reword_impression(report: SyntheticReport, seed: int) -> dict[str, str]:
-    """Return a mapping from phenomenon to a version of the impression that does not contradict it.
+    """Return a mapping from phenomenon to a rewording that does not contradict the report's impression.
 
-    Phenomena are those of :data:`FAIR`; a normal impression has only :data:`NORMAL`. A version with the same
-    text is left out.
+    Phenomena are those of :data:`FAIR`; a normal impression has only :data:`NORMAL`. A rewording that equals
+    the impression is left out.
     """
     reference = report.impression.text
     if not any(entity.label in ("OBS-DP", "OBS-U") for entity in report.impression.radgraph):
@@ -97,8 +97,8 @@ def candidates(
     """
     rows: list[tuple[str, str, str, str]] = []
     count = 0
-    for generated in generate(20 * n, seed, modality_anatomy=modality_anatomy):
-        report = rerender(replace(generated, wording=generated.wording | _ADVICE_OFF), generated.plan)
+    for source in generate(20 * n, seed, modality_anatomy=modality_anatomy):
+        report = rerender(replace(source, wording=source.wording | _ADVICE_OFF), source.plan)
         error_text, texts = _contradict_impression(report, seed, categories), _reword_impression(report, seed)
         if error_text is None or not texts:
             continue
@@ -111,7 +111,7 @@ def candidates(
 
 
 def normal_pairs(records: Sequence[ReportPair], n: int = 300, seed: int = 0) -> pd.DataFrame:
-    """Return ``n`` random normal impressions, each paired with another normal one and with an abnormal one.
+    """Return ``n`` random normal impressions, each paired with another normal and with an abnormal one.
 
     An impression is normal if *No Finding* is the only CheXpert observation that the rules label positive.
     Identical texts are used once.
@@ -135,8 +135,8 @@ def normal_pairs(records: Sequence[ReportPair], n: int = 300, seed: int = 0) -> 
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def scores(table: pd.DataFrame, metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """Return ``table`` with a column of scores for each metric, named by its key in ``metrics``.
+def add_scores(table: pd.DataFrame, metrics: Mapping[str, Metric]) -> pd.DataFrame:
+    """Return ``table`` with a column of scores added for each metric, named by its key in ``metrics``.
 
     ``table`` must have the columns ``reference`` and ``candidate``. Scores are in the metric's own direction.
     """
@@ -151,7 +151,7 @@ def real_impressions(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
     If the texts are not available, the stored scores are returned, without ``reference`` and ``candidate``.
     """
     if (path := run.find("mediqa2021")) is not None:
-        return scores(normal_pairs(mediqa.load(path)), metrics)
+        return add_scores(normal_pairs(mediqa.load(path)), metrics)
     stored = run.recording("mediqa2021").parts["impressions"]
     phenomena = stored["normal"].map({1: NORMAL, 0: ERROR})
     columns = {title: stored[metric.name] for title, metric in metrics.items()}

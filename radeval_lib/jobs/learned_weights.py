@@ -65,7 +65,7 @@ def compare_settings(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.Data
     tuple
         Two tables, a row per setting of :func:`scores_by_setting`:
         :meth:`~radeval_lib.stats.correlations.Resampled.intervals`, and
-        :meth:`~radeval_lib.stats.correlations.Resampled.compare` of the first setting with each other one. If
+        :meth:`~radeval_lib.stats.correlations.Resampled.compare` of the first setting with every other. If
         the texts are placeholders, the tables are based on stored scores.
     """
     table = tabulate_ratings(run.load("rated_paragraphs"))

@@ -96,12 +96,13 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
     split_cells : whether each task and regime is a separate job.
     documents, test_documents : number of records for training (half as many for validation) and for testing,
         by task; 0 for all.
-    rare_class : minimum number of training documents of a procedure; rarer ones are merged.
-    draws : number of random samples of training records, by regime.
-    trials : number of trials of a search, by task and regime (``stanza/probe``); 0 if not given.
+    rare_class : minimum number of training documents of a procedure; rarer procedures are merged.
+    draws : a mapping from regime to the number of random samples of training records.
+    trials : a mapping from task and regime (``stanza/probe``) to the number of trials of a search, by
+        default 0.
     startup : number of trials drawn at random before the search learns from results.
-    defaults, space : hyperparameters, and the search space of each, by task and regime (``stanza/probe``) or,
-        if that key is absent, by task.
+    defaults, space : hyperparameters, and their search spaces, by task and regime (``stanza/probe``) or, if
+        that key is absent, by task.
     pretraining : settings of the in-domain encoder's pretraining.
     """
 

@@ -44,8 +44,7 @@ OTHER = "Other"
 
 @dataclass(frozen=True)
 class Column:
-    """A column of RaLEs' Tables 3 and 9 to 11: its heading, and the part and domain of the counts behind
-    it."""
+    """A column of RaLEs' Tables 3 and 9 to 11: its heading, and the part and domain of its counts."""
 
     name: str
     part: str
@@ -59,7 +58,7 @@ class Parts(NamedTuple):
     dev: list[Any]
     test: list[Any]
 
-    def every(self) -> list[Any]:
+    def all_records(self) -> list[Any]:
         """Return the records of all splits."""
         return [*self.train, *self.dev, *self.test]
 
@@ -112,7 +111,7 @@ class BenchmarkTask(ABC):
 
     @abstractmethod
     def outcomes(self, fitted: Any, parts: Parts) -> dict[str, pd.DataFrame]:
-        """Return a mapping from name to table of results of a fitted model or probe on the test split.
+        """Return the results of a fitted model or probe on the test split, as a mapping from name to table.
 
         The table ``counts`` has one row per ``case``, ``domain`` and ``part`` (``entity``, ``relation`` or
         ``document``), with the numbers of ``matched``, ``predicted`` and ``gold`` items.
@@ -201,21 +200,21 @@ class GraphBenchmark(BenchmarkTask):
         Raises TaskError if a split has no record or no entity.
         """
         domains = {IN: IN, OUT: OUT, **_GENERATED_DOMAINS}
-        in_domains = [
+        rows = [
             replace(row, group=domains[prefix])
             for row in records
             if (prefix := row.group.partition(" ")[0]) in domains
         ]
-        in_records, out_records = ([row for row in in_domains if row.group == domain] for domain in (IN, OUT))
-        generated = any(row.group not in (IN, OUT) for row in records)
-        split = _split(in_records, resplit=generated)
+        in_records, out_records = ([row for row in rows if row.group == domain] for domain in (IN, OUT))
+        is_generated = any(row.group not in (IN, OUT) for row in records)
+        split = _split(in_records, resplit=is_generated)
         # Nothing is trained or chosen on the second domain, so all its generated reports are test records.
-        out_test = out_records if generated else [row for row in out_records if row.split == "test"]
+        out_test = out_records if is_generated else [row for row in out_records if row.split == "test"]
         return _check_parts(Parts(split.train, split.dev, [*split.test, *out_test]), self.name)
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphModel:
         """Return an untrained joint model for the labels of the records."""
-        return make_graph_model(init_model, parts.every(), seed)
+        return make_graph_model(init_model, parts.all_records(), seed)
 
     def training_records(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
         """Return the records split into sentences."""
@@ -257,7 +256,7 @@ class SpatialBenchmark(GraphBenchmark):
 class TaggingBenchmark(BenchmarkTask):
     """The Stanza task: entities, predicted by a token classifier; micro F1 in seqeval's default mode.
 
-    Sentences from more than one kind of examination must be generated ones, which get a new split.
+    If the sentences cover several kinds of examination, they are generated ones and get a new split.
     """
 
     name, measure = "stanza", "f1"
@@ -270,7 +269,7 @@ class TaggingBenchmark(BenchmarkTask):
 
     def labels(self, parts: Parts) -> list[str]:
         """Return the entity types that occur in the records, in upper case and sorted."""
-        return sorted({entity_type for row in parts.every() for *_, entity_type in read_gold(row)})
+        return sorted({entity_type for row in parts.all_records() for *_, entity_type in read_gold(row)})
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> IobScheme:
         """Return an untrained token classifier for the entity types of the records."""
@@ -321,7 +320,7 @@ class ProcedureBenchmark(BenchmarkTask):
 
         In the paper's code they are in random order, that of a set.
         """
-        return sorted({row.label for row in parts.every()})
+        return sorted({row.label for row in parts.all_records()})
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> TextClassifier:
         """Return an untrained classifier for the classes of the documents."""
@@ -427,6 +426,6 @@ def task_of(name: str, min_size: int = 0) -> BenchmarkTask:
 def list_texts(parts: Parts) -> list[str]:
     """Return the distinct texts that a task's model reads, sorted: whole documents, or single words."""
     texts_of_records = (
-        [reveal(row.text)] if isinstance(row, Document) else plain_words(row) for row in parts.every()
+        [reveal(row.text)] if isinstance(row, Document) else plain_words(row) for row in parts.all_records()
     )
     return sorted({text for texts in texts_of_records for text in texts})

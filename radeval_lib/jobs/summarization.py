@@ -95,9 +95,9 @@ class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
     Attributes
     ----------
     systems, rales_systems : mappings from name to system, for MIMIC-RRS and for RaLEs.
-    shown, smaller, larger : names in ``systems``: the system that pages show, and two of the same kind but
-        different size.
-    reports_a_pair, dev_a_pair : number of reports for training and validation per pair of modality and
+    shown, smaller, larger : names in ``systems``: the system that pages show, and two systems of the same
+        kind but different sizes.
+    reports_a_pair, dev_a_pair : numbers of reports for training and for validation per pair of modality and
         anatomy; 0 for all.
     rales_reports, rales_dev : the same two numbers for the RaLEs corpus.
     limit_reports : number of generated reports on the page about the limits of metrics.
@@ -242,7 +242,7 @@ def sample_records(
 
 
 def describe_systems(systems: Mapping[str, System], encoder: str) -> str:
-    """Return a sentence part that lists systems, each with the model that it starts from or encodes with.
+    """Return a phrase that lists systems, each with the model that it starts from or whose vectors it uses.
 
     ``encoder`` is the encoder's folder or its name on the Hugging Face Hub, as in a profile.
     """
@@ -274,7 +274,7 @@ def fit_model(
     seed : the seed of random weights, of training and of clustering.
     encoder : the encoder of sentences; required if ``system.needs_vectors``.
     device : ``auto``, ``cpu`` or ``cuda``.
-    folder : where the last checkpoint is kept, from which an interrupted training run resumes; None to keep
+    folder : the folder for the last checkpoint, from which an interrupted training run resumes; None to keep
         no checkpoint.
     """
     if system.kind == "lead":

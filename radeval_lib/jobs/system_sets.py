@@ -106,11 +106,11 @@ def list_texts_outside(reports: Sequence[Report], test_ids: set[str]) -> list[st
 def make_baselines(references: Sequence[str], other_texts: Sequence[str]) -> dict[str, list[str | None]]:
     """Return a mapping from baseline to candidates, one for each reference.
 
-    - The constant is the frequent text of ``other_texts`` with the highest mean of BLEU, ROUGE-L and METEOR
-      against a sample of ``other_texts``. It is the only baseline chosen without the references.
+    - The constant is the text, among the 100 most frequent ``other_texts``, with the highest mean of BLEU,
+      ROUGE-L and METEOR against a sample of them. It is the only baseline chosen without the references.
     - The most frequent reference is the same for all studies.
-    - Another reference is the reference half the list further on, or the next one with a different text.
-    - The nearest reference is the one, of those with a different text, with the highest F1 of distinct words.
+    - Another reference is the reference half the list further on, or the next with a different text.
+    - The nearest reference is the different text with the highest F1 of distinct words.
     - The last baseline is the reference itself.
 
     Parameters

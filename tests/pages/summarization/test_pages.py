@@ -39,8 +39,8 @@ def test_candidates_differ_from_their_reference_and_each_report_has_its_error(ma
 
 
 def test_a_metric_of_shared_words_prefers_an_error_to_another_order(made: pd.DataFrame) -> None:
-    scored = impression_versions.scores(made, {"ROUGE-L": create("rouge_l"), "ROUGE-1": create("rouge_1")})
-    fair = measure_fairness(scored, ["ROUGE-L", "ROUGE-1"])
+    metrics = {"ROUGE-L": create("rouge_l"), "ROUGE-1": create("rouge_1")}
+    fair = measure_fairness(impression_versions.add_scores(made, metrics), [*metrics])
     assert fair.loc[(impression_versions.ORDER, "ROUGE-L"), "value"] < 0.5
     assert fair.loc[(impression_versions.ORDER, "ROUGE-1"), "value"] == 1.0
 
