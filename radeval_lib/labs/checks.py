@@ -308,39 +308,39 @@ def make_unseen_pairs(texts: Sequence[str], rng: np.random.Generator) -> list[tu
 
 
 def own_or_right(
-    students: Callable[..., Any], right: Callable[..., Any], inputs: Iterable[Sequence[Any]]
+    function: Callable[..., Any], solution: Callable[..., Any], inputs: Iterable[Sequence[Any]]
 ) -> Callable[..., Any]:
-    """Return the function with which later tasks are marked: ``students`` if plausible, otherwise ``right``.
+    """Return the function with which later tasks are marked: ``function`` if plausible, else ``solution``.
 
     A mistake thus costs marks only in its own task. A function is plausible if it returns the same results
-    when called twice, as many as ``right`` does, and if one of these conditions holds:
+    when called twice, as many as ``solution`` does, and if one of these conditions holds:
 
-    - more than a third of its results are right, and the right ones are not all equal;
-    - there are four or more results, all numbers, and their correlation with the right ones is above 0.9 or
-      below -0.9.
+    - more than a third of its results are right, and the right results are not all equal;
+    - there are four or more results, all numbers, and their correlation with those of ``solution`` is above
+      0.9 or below -0.9.
 
     Parameters
     ----------
-    students : the student's function, or anything else, which is never plausible.
-    right : the reference function; both return normalized answers.
-    inputs : the arguments of each call; the right results must differ. Each item of a list or dictionary
-        counts as a result.
+    function : the student's function, or anything else, which is never plausible.
+    solution : the function of the solved lab; both functions return normalized answers.
+    inputs : the arguments of each call; the results of ``solution`` must differ. Each item of a list or
+        dictionary counts as a result.
     """
     calls = list(inputs)
-    right_results = [_flatten(right(*arguments)) for arguments in calls]
+    expected = [_flatten(solution(*arguments)) for arguments in calls]
     try:
-        results, repeated = ([_flatten(students(*arguments)) for arguments in calls] for _ in range(2))
+        results, repeated = ([_flatten(function(*arguments)) for arguments in calls] for _ in range(2))
     except Exception:  # a student's function may raise anything, or not be a function
-        return right
-    if results != repeated or list(map(len, results)) != list(map(len, right_results)):
-        return right
-    pairs = [pair for lists in zip(results, right_results, strict=True) for pair in zip(*lists, strict=True)]
-    hits = [result for result, right_result in pairs if result == right_result]
+        return solution
+    if results != repeated or list(map(len, results)) != list(map(len, expected)):
+        return solution
+    pairs = [pair for lists in zip(results, expected, strict=True) for pair in zip(*lists, strict=True)]
+    hits = [result for result, expected_result in pairs if result == expected_result]
     is_plausible = len(hits) > _RIGHT_SHARE * len(pairs) and len(set(hits)) > 1
     if not is_plausible and len(pairs) > 3 and all(type(part) is float for pair in pairs for part in pair):
         with np.errstate(all="ignore"):  # the correlation is NaN for constant or infinite numbers
             is_plausible = bool(abs(np.corrcoef(np.transpose(pairs))[0, 1]) > _CORRELATION)
-    return students if is_plausible else right
+    return function if is_plausible else solution
 
 
 def _flatten(value: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Sources of the labs, and what is built from them.
+"""Sources of the labs, and the functions that build files from them.
 
 Otter makes the student's notebook, the solved notebook and the autograder; this module also makes the page of
 the book, the slides and the quiz. A source is a jupytext notebook in ``notebooks/labs/`` (format:
@@ -121,16 +121,16 @@ def read_content(lab: Lab) -> list[NotebookNode | Task]:
 
     The title is prefixed with ``Lab <number>: ``.
     """
-    remaining = list(jupytext.read(lab.source).cells)
-    remaining[0].source = remaining[0].source.replace("\n# ", f"\n# Lab {lab.number}: ", 1)
+    cells = list(jupytext.read(lab.source).cells)
+    cells[0].source = cells[0].source.replace("\n# ", f"\n# Lab {lab.number}: ", 1)
     content: list[NotebookNode | Task] = []
-    while remaining:
-        cell = remaining.pop(0)
+    while cells:
+        cell = cells.pop(0)
         if "task" not in cell.metadata:
             content.append(new_markdown_cell(cell.source) if cell.cell_type == "markdown" else cell)
             continue
-        tests = tuple(takewhile(_is_test, remaining))
-        del remaining[: len(tests)]
+        tests = tuple(takewhile(_is_test, cells))
+        del cells[: len(tests)]
         content.append(Task(cell.metadata["task"], float(cell.metadata.get("points", 0)), cell, tests))
     return content
 

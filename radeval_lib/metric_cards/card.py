@@ -354,12 +354,12 @@ def metric_card(
     root, sign = resolve_data_root(data_root), 1 if higher_is_better else -1
     sets = {label: stored.load(label) for label in pairs.RATED}
     set_scores = _find_known_scores(sets, rated_scores or {}, key)
-    unscored = [label for label in sets if label not in set_scores]
-    frame = pairs.build(root, quick=quick, systems=systems, rated=unscored)
+    unscored_sets = [label for label in sets if label not in set_scores]
+    frame = pairs.build(root, quick=quick, systems=systems, rated=unscored_sets)
     progress(0, 0.0)
     scored = score(metric, frame, batched=batched, progress=progress)
     parts = frame["part"].to_numpy()
-    set_scores |= {label: scored.values[parts == label] for label in unscored if label in parts}
+    set_scores |= {label: scored.values[parts == label] for label in unscored_sets if label in parts}
     settings = {"seed": seed, "quick": quick, "half": half, "resamples": RADPREF_RESAMPLES}
     not_tried = {"the metric with its published models": substitute} if substitute else {}
     content: dict[str, Any] = dict.fromkeys((*pairs.RATED, "systems"))
@@ -376,8 +376,8 @@ def metric_card(
         content["systems"] = measurements.measure_systems(frame, oriented, sign=sign, seed=seed)
     elif systems:
         not_tried["reports of real systems"] = "no data root has them"
-    failed = int((~np.isfinite(set_scores.get("radpref", np.zeros(0)))).sum())
-    about = {
+    n_failures = int((~np.isfinite(set_scores.get("radpref", np.zeros(0)))).sum())
+    card_data = {
         "schema": SCHEMA,
         "metric": {
             "name": name,
@@ -396,10 +396,10 @@ def metric_card(
         "not_tried": not_tried,
         **provenance.environment(),
     }
-    about["faults"] = find_faults(about, failed)
+    card_data["faults"] = find_faults(card_data, n_failures)
     table = frame[["id", "part", "row", "kind"]].assign(score=scored.values)
     # JSON has no NaN or infinity; these become None.
-    as_json = json.dumps(about, default=lambda number: number.item())
+    as_json = json.dumps(card_data, default=lambda number: number.item())
     return Card(json.loads(as_json, parse_constant=lambda _: None), table, scored.message)
 
 
@@ -416,15 +416,15 @@ def _find_known_scores(
     MetricError
         If ``rated_scores`` has an unknown set, or a wrong number of scores for a set.
     """
-    known = {label: np.asarray(values, dtype=np.float64) for label, values in rated_scores.items()}
-    for label, values in known.items():
+    known_scores = {label: np.asarray(values, dtype=np.float64) for label, values in rated_scores.items()}
+    for label, values in known_scores.items():
         if label not in sets or values.shape != (len(sets[label].table),):
             problem = f"{values.size:,} scores for {label!r}, which is unknown or has another number of rows"
             raise MetricError(problem, "rated_scores", f"Give a score per row of {list_names(sets)}.")
     for label, recording in sets.items():
         if key in recording.about["columns"]:
-            known[label] = recording.table[key].to_numpy(np.float64)
-    return known
+            known_scores[label] = recording.table[key].to_numpy(np.float64)
+    return known_scores
 
 
 def _measure_agreement(
@@ -462,15 +462,15 @@ def _measure_agreement(
     return measurements.measure_radpref(recording.table[mask], scores, name, **options)
 
 
-def find_faults(about: Mapping[str, Any], failed_on_radpref: int) -> list[str]:
+def find_faults(card_data: Mapping[str, Any], failed_on_radpref: int) -> list[str]:
     """Return a sentence for each fault of a metric, such as scores that are not repeatable.
 
     Parameters
     ----------
-    about : the content of a card; its ``faults`` are not read.
+    card_data : the content of a card; its ``faults`` are not read.
     failed_on_radpref : number of pairs of RadPref without a score.
     """
-    behaviour, metric = about["behaviour"], about["metric"]
+    behaviour, metric = card_data["behaviour"], card_data["metric"]
     faults = list[str]()
     for repeated, fault, when in (
         (behaviour["again"], "Not repeatable", "the second time"),
@@ -495,7 +495,7 @@ def find_faults(about: Mapping[str, Any], failed_on_radpref: int) -> list[str]:
     if total or failed_on_radpref:
         missing = f"{failed_on_radpref} pairs of RadPref and {total:,} of all {behaviour['pairs']:,} scored"
         faults.append(f"No score for {missing}; they count as the worst.")
-    if about["settings"]["quick"]:
+    if card_data["settings"]["quick"]:
         faults.append("Made with --quick: fewer reports were edited.")
     return faults
 

@@ -34,11 +34,11 @@ from radeval_lib.stats.system_comparison import LEVEL, POWER
 
 Half = Literal["all", "development", "report"]
 LEAST_CASES = 50
-"""With fewer cases, a card has intervals but no tests."""
+"""With fewer cases, a card has confidence intervals but no tests."""
 PERSON = "one radiologist"
 """Name of the row of a single radiologist among the metrics."""
 PERMUTATIONS, MORE_RESAMPLES = 2_000, 50_000
-"""Permutations of scores for the null band, and resamples for p values near the significance level."""
+"""Numbers of permutations for the null band, and of resamples for p values near the significance level."""
 _P_VALUES_NEAR_LEVEL = (LEVEL / 5, 5 * LEVEL)
 KINDS = {
     "changes the report": tuple(HARMFUL),
@@ -106,8 +106,8 @@ def measure_radpref(
         has ``metric``, the name, and:
 
         - ``value``: τ_b with the mean grade (not for :data:`PERSON`);
-        - ``difference``: τ_b of the card's metric minus τ_b of this one, with ``p_holm`` and ``detectable``
-          (only for other metrics, and only if differences are tested);
+        - ``difference``: τ_b of the card's metric minus that of this metric, with ``p_holm`` and
+          ``detectable`` (only for other metrics, and only if differences are tested);
         - ``choices``: the share of pairs, from 0 to 1, on which the metric prefers the candidate that two
           radiologists prefer. Each of the three radiologists is left out in turn, and the mean is taken;
         - ``others``: τ_b with the mean grade of two radiologists; the mean is taken in the same way.
@@ -127,26 +127,26 @@ def measure_radpref(
     def redraw_taus(names: Sequence[str]) -> Resampled:
         return resample_tau({key: scores[key] for key in names}, mean_grades, MORE_RESAMPLES, "again")
 
-    with_mean = resample_tau(scores, mean_grades, resamples, "grade")
-    estimates = with_mean.intervals().set_index("metric")
+    resampled = resample_tau(scores, mean_grades, resamples, "grade")
+    estimates = resampled.intervals().set_index("metric")
     rows: dict[str, dict[str, Any]] = {
         str(metric): {"metric": str(metric), **_name_interval(row)} for metric, row in estimates.iterrows()
     }
-    draws = dict(zip(with_mean.names, with_mean.draws, strict=True))
+    draws = dict(zip(resampled.names, resampled.draws, strict=True))
     standard_errors = {
         frozenset(pair): float(np.nanstd(draws[pair[0]] - draws[pair[1]])) for pair in combinations(draws, 2)
     }
     if with_tests and len(np.unique(cases)) >= LEAST_CASES:
-        tests = compare_with_rivals(with_mean, name, redraw_taus)
+        tests = compare_with_rivals(resampled, name, redraw_taus)
         for rival, test in tests.iterrows():
             interval = _name_interval(test, "difference", column="difference")
-            detectable = _find_detectable(standard_errors[frozenset((name, str(rival)))])
+            detectable = _find_detectable_difference(standard_errors[frozenset((name, str(rival)))])
             rows[str(rival)] |= {**interval, "p_holm": float(test["p_holm"]), "detectable": detectable}
     rows[PERSON] = {"metric": PERSON}
     rater_taus = []
     for rater in range(grades.shape[1]):
-        others = np.delete(grades, rater, 1).mean(axis=1)
-        rater_taus.append(resample_tau({**scores, PERSON: grades[:, rater]}, others, resamples, "rater"))
+        means = np.delete(grades, rater, 1).mean(axis=1)
+        rater_taus.append(resample_tau({**scores, PERSON: grades[:, rater]}, means, resamples, "rater"))
     for metric, row in compare_with_one_rater(rater_taus).iterrows():
         rows[str(metric)] |= _name_interval(row, "others")
     set_cases = cases[sets[:, 0]].tolist()
@@ -159,7 +159,7 @@ def measure_radpref(
     return {
         "candidates": len(table),
         "cases": len(np.unique(cases)),
-        "detectable": _find_detectable(float(np.median(rival_errors))),
+        "detectable": _find_detectable_difference(float(np.median(rival_errors))),
         "null_band": _draw_null_band(scores[name], mean_grades, sets, rng("null band")),
         "rows": list(rows.values()),
     }
@@ -194,8 +194,8 @@ def _name_interval(row: pd.Series, name: str = "value", column: str = "value") -
     return {name: float(row[column]), f"{name}_low": float(row["low"]), f"{name}_high": float(row["high"])}
 
 
-def _find_detectable(standard_error: float) -> float:
-    """Return the difference that a two-sided normal test at 5% finds with a power of 80%.
+def _find_detectable_difference(standard_error: float) -> float:
+    """Return the difference that a two-sided z-test at the 5% level detects with a power of 80%.
 
     ``standard_error`` is the standard error of the difference.
     """

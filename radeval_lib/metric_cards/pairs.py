@@ -90,9 +90,9 @@ def build(
     columns = ["reference", "candidate", "report", "edit"]
     rows += [("edits", *row) for row in frame[columns].itertuples(index=False, name=None)]
     text = frame["reference"].iloc[0]
-    sides = {"both texts": ("", ""), "the candidate": (text, ""), "the reference": ("", text)}
+    empty_pairs = {"both texts": ("", ""), "the candidate": (text, ""), "the reference": ("", text)}
     n_scored, step = len(rows), max(1, len(rows) // REPEATED_PAIRS)
-    rows += [("empty", *pair, row, kind) for row, (kind, pair) in enumerate(sides.items())]
+    rows += [("empty", *pair, row, kind) for row, (kind, pair) in enumerate(empty_pairs.items())]
     rows += [("again", *rows[i][1:3], i, "") for i in range(n_scored)[::-step][:REPEATED_PAIRS]]
     # The digest distinguishes pairs with the same number that come from different reports.
     ids = [f"{row[0]}/{i}/{checksums.of_text(json.dumps(row[1:3]))[:8]}" for i, row in enumerate(rows)]
@@ -215,9 +215,9 @@ def score(
             raise MetricError(problem, "the scores", remedy)
         scored = Scored(np.array([metric[pair_id] for pair_id in frame["id"]], dtype=np.float64))
     elif isinstance(metric, Metric):
-        started = time.perf_counter()
+        start = time.perf_counter()
         values = metric.values(list(frame["reference"]), list(frame["candidate"]))
-        scored = Scored(values, (time.perf_counter() - started) / len(frame))
+        scored = Scored(values, (time.perf_counter() - start) / len(frame))
     else:
         scored = _Caller(metric, batched).score(frame, progress)
     scored.values[~np.isfinite(scored.values)] = np.nan
@@ -258,7 +258,7 @@ class _Caller:
         Raises MetricError if all of the first pairs fail, or a batch has a wrong number of scores.
         """
         pairs = list(zip(frame["reference"], frame["candidate"], strict=True))
-        values, started = np.full(len(pairs), np.nan), time.perf_counter()
+        values, start = np.full(len(pairs), np.nan), time.perf_counter()
         size = BATCH if self._batched else 1
         for done in range(0, len(pairs), size):
             batch = pairs[done : done + size]
@@ -266,7 +266,7 @@ class _Caller:
             if done >= _FAILURES_UNTIL_ERROR:
                 _require_a_score(values[:done], self._message)
             progress(done + len(batch), (done + len(batch)) / len(pairs))
-        scored = Scored(values, (time.perf_counter() - started) / len(pairs), message=self._message)
+        scored = Scored(values, (time.perf_counter() - start) / len(pairs), message=self._message)
         if self._batched:
             repeated = np.flatnonzero(frame["part"] == "again")
             scored.scores_alone = np.array([self._score_or_nan([pairs[index]])[0] for index in repeated])
