@@ -120,13 +120,13 @@ class NerModels:
         """The outputs of the trainings for Tables 6 and 7."""
         size = ratescore.settings(self.run.profile).training_sentences
         return {
-            each: self._read(each) for each in ratescore.trainings(self.run.profile) if each.sentences == size
+            each: self._read(each) for each in ratescore.list_runs(self.run.profile) if each.sentences == size
         }
 
     @cached_property
     def own(self) -> JobOutput:
         """The output of the training whose NER model other pages use; it is in neither table."""
-        return self._read(ratescore.trainings(self.run.profile)[0])
+        return self._read(ratescore.list_runs(self.run.profile)[0])
 
     def _read(self, training: Training) -> JobOutput:
         """Return the output of the job that ran this training."""

@@ -188,10 +188,10 @@ def run(
     name = execute.resolve_notebook(notebook)
     values = execute.parse_parameters(name, {"data_root": data_root, **dict(parameters)})
     values["data_root"] = str(data.data_root(values["data_root"] or None) or "")
-    planned = execute.plan_run(name, values)
-    execute.run_notebook(planned, progress=not quiet, in_build=in_build)
+    plan = execute.plan_run(name, values)
+    execute.run_notebook(plan, progress=not quiet, in_build=in_build)
     if not quiet:
-        click.echo(f"Executed: {display_path(planned.executed)}\nResults:  {display_path(planned.results)}")
+        click.echo(f"Executed: {display_path(plan.executed)}\nResults:  {display_path(plan.results)}")
 
 
 @click.command()

@@ -45,11 +45,11 @@ def start(lab: str) -> None:
     """
     from radeval_lib.labs import sources
 
-    chosen = sources.find(lab)
-    target = sources.WORK / f"{chosen.name}.ipynb"
+    chosen_lab = sources.find(lab)
+    target = sources.WORK / f"{chosen_lab.name}.ipynb"
     if not target.exists():
         with tempfile.TemporaryDirectory() as folder:
-            sources.build(chosen, Path(folder))
+            sources.build(chosen_lab, Path(folder))
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.move(Path(folder) / "student" / target.name, target)
     click.echo(display_path(target))
@@ -77,5 +77,5 @@ def grade(
 
     rules = grading.Rules(seconds, lab, not trust_submissions, jobs)
     table = grading.grade(submissions, output, rules, click.echo)
-    graded = (table["status"] == "graded").sum()
-    click.echo(f"{graded} of {len(table)} graded: {display_path(output)}")
+    n_graded = (table["status"] == "graded").sum()
+    click.echo(f"{n_graded} of {len(table)} graded: {display_path(output)}")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _PROGRESS_INTERVAL = 0.2  # minimum number of seconds between two progress lines
-_FUNCTION_REMEDY = "Write FILE.py:FUNCTION."
+
 metric_option = click.option(
     "--metric",
     "metrics",
@@ -197,8 +197,8 @@ def _print_summary(scored: ScoredFile, output_path: Path) -> None:
     from radeval_lib.metrics.scoring import list_notes
 
     metrics = scored.chosen.metrics
-    resumed = f", {scored.kept:,} of them kept from an interrupted run" if scored.kept else ""
-    lines = [f"{scored.rows:,} rows scored with {', '.join(metrics)}{resumed}: {display_path(output_path)}"]
+    suffix = f", {scored.kept:,} of them kept from an interrupted run" if scored.kept else ""
+    lines = [f"{scored.rows:,} rows scored with {', '.join(metrics)}{suffix}: {display_path(output_path)}"]
     for column in scored.means.get("all", {}):
         parts = (f"{part} {means[column]:.4g}" for part, means in scored.means.items())
         direction = "" if metrics[column.partition(":")[0]].higher_is_better else " (lower is better)"
@@ -302,7 +302,7 @@ def load_function(location: str) -> Callable[..., Any]:
     """
     file_or_module, _, name = location.rpartition(":")
     if not file_or_module or not name:
-        raise ParameterError(f"{location!r} lacks a file or a function", "METRIC", _FUNCTION_REMEDY)
+        raise ParameterError(f"{location!r} lacks a file or a function", "METRIC", "Write FILE.py:FUNCTION.")
     path = Path(file_or_module)
     is_file = path.suffix == ".py"
     if is_file and not path.is_file():
@@ -439,9 +439,9 @@ def metric_card(
         click.echo(f"{len(frame):,} pairs: {display_path(pairs)}")
         return
     check_target(output_path, [scores] if scores else [], "card.html")
-    scorer, name = resolve_metric(metric, program, scores, build_pairs)
+    metric_or_scores, name = resolve_metric(metric, program, scores, build_pairs)
     card = cards.metric_card(
-        scorer,
+        metric_or_scores,
         name=name,
         batched=batched,
         higher_is_better=not lower_is_better,

@@ -57,11 +57,11 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
         """Raise a ValueError unless there are choices, or a range with bounds in order."""
         n_bounds = (self.low is not None) + (self.high is not None)
         if n_bounds != (0 if self.choices else 2):
-            raise ValueError(f"low is {self.low} and high is {self.high}; give both, or choices and neither")
+            raise ValueError(f"low is {self.low} and high is {self.high}; set both, or only choices")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError(f"low, {self.low}, is above high, {self.high}; exchange them")
         if self.log and not (self.low or 0) > 0:
-            raise ValueError(f"low is {self.low}; a logarithmic range must begin above 0")
+            raise ValueError(f"low is {self.low} on a logarithmic scale; set it above 0")
         return self
 
 

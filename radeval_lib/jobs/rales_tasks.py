@@ -249,7 +249,7 @@ class SpatialBenchmark(GraphBenchmark):
         return _find_rarest(relation.label for relation in record.relations)
 
     def training_records(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
-        """Return the records unchanged, since they are sentences already."""
+        """Return the records unchanged, because they are sentences already."""
         return list(records)
 
 
@@ -393,7 +393,7 @@ def _split(records: Sequence[Any], *, resplit: bool) -> Parts:
 
 
 def _find_rarest(labels: Iterable[str]) -> str:
-    """Return the least frequent label, of ties the first in the alphabet; ``none`` if there are no labels."""
+    """Return the least frequent label (of several, the alphabetically first); ``none`` without labels."""
     counts = Counter(labels)
     return min(counts, key=lambda label: (counts[label], label), default="none")
 
@@ -407,7 +407,7 @@ def _check_parts(parts: Parts, name: str) -> Parts:
         if not rows:
             raise TaskError(f"the {split} split has no record", name, "Give records for all three splits.")
         if not isinstance(rows[0], Document) and not any(row.entities for row in rows):
-            raise TaskError(f"the {split} split has no entity", name, "Annotate records of every split.")
+            raise TaskError(f"the {split} split has no entity", name, "Annotate entities in every split.")
     return parts
 
 

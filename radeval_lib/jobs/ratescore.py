@@ -90,7 +90,7 @@ class Training:
             raise ParameterError(f"sentences is {self.sentences}", NOTEBOOK, "Give 1 or more, or 0 for all.")
 
 
-def trainings(profile: Profile) -> list[Training]:
+def list_runs(profile: Profile) -> list[Training]:
     """Return a profile's training runs: the NER model for other notebooks, then the rows of Tables 6 and 7.
 
     Source: Zhao et al. 2024, Table 6 (schemes and initial models, on both sources) and Table 7 (each source
@@ -110,8 +110,8 @@ def trainings(profile: Profile) -> list[Training]:
 
 
 def job_list(profile: Profile) -> list[Job]:
-    """Return a job for each of :func:`trainings`. The model of the first job is kept for other notebooks."""
-    return [Job.of(NOTEBOOK, **asdict(training)) for training in trainings(profile)]
+    """Return a job for each of :func:`list_runs`. The model of the first job is kept for other notebooks."""
+    return [Job.of(NOTEBOOK, **asdict(training)) for training in list_runs(profile)]
 
 
 def starting_graphs(

@@ -85,7 +85,7 @@ def wordings(plans: Iterable[Plan]) -> list[list[str]]:
 
 
 def fact_cases(n: int, seed: int) -> Iterator[tuple[FactSummary, ...]]:
-    """Yield, for each of ``n`` sources, its summaries by :data:`SYSTEMS`, in this order.
+    """Yield, for each of ``n`` sources, its summaries by all :data:`SYSTEMS`, in that order.
 
     Case i depends only on ``seed`` and i.
     """

@@ -155,7 +155,7 @@ class Card:
         ]
 
     def _other_sentences(self) -> list[str]:
-        """Return sentences on counted facts and on the costs of two edits, for those that were measured."""
+        """Return sentences on counted facts and on the costs of two edits, if these were measured."""
         texts = []
         if row := self._fact_results().get(self.name):
             value = _format_result(row, "value")

@@ -168,7 +168,7 @@ def measure_radpref(
 def compare_with_rivals(
     resampled: Resampled, name: str, redraw: Callable[[Sequence[str]], Resampled]
 ) -> pd.DataFrame:
-    """Test a metric against every other, and return :meth:`Resampled.compare` with ``rival`` as the index.
+    """Test a metric against every other metric, and return :meth:`Resampled.compare`, indexed by ``rival``.
 
     Parameters
     ----------

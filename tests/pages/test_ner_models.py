@@ -41,7 +41,7 @@ def test_a_tagger_of_graphs_learns_from_some_reports_and_keeps_all_of_dev() -> N
 @pytest.mark.parametrize("name", profile_names())
 def test_every_profile_plans_table_6_and_table_7(name: str) -> None:
     settings = profile(name)
-    plans = ratescore.trainings(settings)
+    plans = ratescore.list_runs(settings)
     assert len({cell.slug for cell in ratescore.job_list(settings)}) == len(plans)
     chosen = ratescore.settings(settings)
     size = chosen.training_sentences
@@ -55,7 +55,7 @@ def test_every_profile_plans_table_6_and_table_7(name: str) -> None:
 
 
 def test_full_trains_the_papers_seven_models_and_three_corpora() -> None:
-    plans = ratescore.trainings(profile("full"))
+    plans = ratescore.list_runs(profile("full"))
     assert len(plans) == 7 + 2  # with all sentences the study's own NER model is a row of Table 6
     assert all(plan.sentences == 0 for plan in plans)
 
