@@ -1,4 +1,4 @@
-"""Metrics by name, each with its settings and with models that are available: its own, or substitutes."""
+"""Look-up and creation of metrics by name, with substitutes for models that are not available."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from radeval_lib.registry import METRICS, RULES, module
 
 #: The name that selects every metric whose models, or substitutes for them, are on this machine.
 ALL = "all"
-Wanted = str | Iterable[str] | Mapping[str, Mapping[str, Any]]
+#: A metric's name, several names, or a mapping from name to settings.
+Selection = str | Iterable[str] | Mapping[str, Mapping[str, Any]]
 
 
 def names() -> list[str]:
     """Return the names of all metrics in alphabetical order, after importing their modules."""
-    for home in METRICS.values():
-        module(home)
+    for module_name in METRICS.values():
+        module(module_name)
     return sorted(REGISTERED)
 
 
@@ -39,14 +40,20 @@ def get(name: str) -> type[Metric]:
         raise MetricError(f"expected the name of a metric, got {type(name).__name__}", "metrics", remedy)
     if name in METRICS:
         module(METRICS[name])
-    if name not in REGISTERED and name not in (every := names()):
-        remedy = f"{did_you_mean(name.lower(), every)}Name one of {', '.join(every)}."
+    if name not in REGISTERED and name not in (all_names := names()):
+        remedy = f"{did_you_mean(name.lower(), all_names)}Name one of {', '.join(all_names)}."
         raise MetricError(f"unknown metric {name!r}", "metrics", remedy)
     return REGISTERED[name]
 
 
 def settings_of(name: str) -> dict[str, Any]:
-    """Return the default of each setting of a metric, by the setting's name; raises as :func:`get`."""
+    """Return a mapping from each setting of a metric to its default.
+
+    Raises
+    ------
+    MetricError
+        If no metric has the name.
+    """
     return {key: parameter.default for key, parameter in inspect.signature(get(name)).parameters.items()}
 
 
@@ -69,8 +76,8 @@ def create(name: str, /, **settings: Any) -> Metric:
 
 
 def _convert(value: Any, hint: Any, setting: str) -> Any:
-    """Return a setting's value converted to the type ``hint``; if that allows None, the strings "none" and ""
-    become None.
+    """Return a setting's value converted to the type ``hint``; the strings "none" and "" become None if
+    ``hint`` allows None.
 
     Raises
     ------
@@ -90,14 +97,14 @@ def _convert(value: Any, hint: Any, setting: str) -> Any:
         raise MetricError(describe(error), setting, remedy) from None
 
 
-class Chosen(NamedTuple):
-    """The metrics that can score on this machine, and why others of those requested cannot.
+class ChosenMetrics(NamedTuple):
+    """The requested metrics that can score on this machine, and the reasons why the others cannot.
 
     Attributes
     ----------
-    metrics : the metrics by name, in the order requested.
-    substitutes : by metric, a note that names each published model and the model used in its place.
-    left_out : by metric, the reason that it cannot score.
+    metrics : a mapping from name to metric, in the order requested.
+    substitutes : a mapping from metric to a note that names each published model and its substitute.
+    left_out : a mapping from each metric that cannot score to the reason.
     """
 
     metrics: dict[str, Metric]
@@ -105,8 +112,10 @@ class Chosen(NamedTuple):
     left_out: dict[str, str]
 
     def leave_out(self, errors: Mapping[str, RadevalError]) -> None:
-        """Move the metrics with an error from ``metrics`` to ``left_out``, in place; raise the first error if
-        no metric would remain."""
+        """Move the metrics with an error from ``metrics`` to ``left_out``, in place.
+
+        ``errors`` is a mapping from metric to error. If no metric would remain, the first error is raised.
+        """
         new_errors = {name: error for name, error in errors.items() if name in self.metrics}
         if new_errors and len(new_errors) == len(self.metrics):
             raise next(iter(new_errors.values()))
@@ -116,36 +125,36 @@ class Chosen(NamedTuple):
             self.left_out[name] = str(error)
 
 
-def choose(wanted: Wanted) -> Chosen:
+def choose(selection: Selection) -> ChosenMetrics:
     """Return the requested metrics that can score on this machine, with their models.
 
-    A model that no setting names is the metric's default if that is on this machine or, for a metric
-    requested by name, can be downloaded. Otherwise the metric gets a substitute: the packaged encoder, or a
+    For a role without a setting, the metric uses its default model if that is on this machine or, for a
+    metric requested by name, can be downloaded. Otherwise it uses a substitute: the packaged encoder, or a
     model that a build on this machine has trained. If the encoder is not the default, settings that the
-    caller leaves out are adapted to it (:func:`adapt_settings`).
+    caller leaves out are adapted to the encoder (:func:`adapt_settings`).
 
     Parameters
     ----------
-    wanted : a name, names, or settings by name; ``all`` adds every metric that is not named.
+    selection : a name, names, or a mapping from name to settings; ``all`` adds every metric not named.
 
     Raises
     ------
     MetricError
         If a metric or setting is unknown, or none of the requested metrics can score.
     """
-    settings = resolve_settings(wanted)
+    settings = resolve_settings(selection)
     unnamed = [name for name in names() if name not in settings] if ALL in settings else []
     settings.pop(ALL, None)
-    chosen, failed = Chosen({}, {}, {}), list[RadevalError]()
+    chosen, errors = ChosenMetrics({}, {}, {}), list[RadevalError]()
     for name in [*settings, *unnamed]:
         own_settings = settings.get(name, {})
         if name in unnamed and "judge" in get(name).needs:
             chosen.left_out[name] = f"no language model is set as its judge. Set {name}.judge to one."
             continue
         try:
-            models, note = _find_substitutes(name, own_settings, fetch=name in settings)
+            models, note = _find_substitutes(name, own_settings, download=name in settings)
         except ModelError as error:
-            failed.append(MetricError(error.what, name, error.remedy))
+            errors.append(MetricError(error.what, name, error.remedy))
             chosen.left_out[name] = f"{error.what}. {error.remedy}".rstrip()
             continue
         defaults_for_models = adapt_settings(name, {**own_settings, **models})
@@ -153,34 +162,35 @@ def choose(wanted: Wanted) -> Chosen:
         if note:
             chosen.substitutes[name] = note
     if not chosen.metrics:
-        none_named = MetricError("no metric is named", "metrics", f"Name one of {', '.join(names())}.")
-        raise failed[0] if failed else none_named
+        no_name = MetricError("no metric is named", "metrics", f"Name one of {', '.join(names())}.")
+        raise errors[0] if errors else no_name
     return chosen
 
 
-def resolve_settings(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
-    """Return the settings of each requested metric by its name, in the order requested; empty settings for a
-    metric given by its name alone.
+def resolve_settings(selection: Selection) -> dict[str, Mapping[str, Any]]:
+    """Return a mapping from each requested metric to its settings, in the order requested.
+
+    A metric given by its name alone has empty settings.
 
     Raises
     ------
     MetricError
         If a name is not a str, or settings are not a mapping.
     """
-    items = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
+    items = selection if isinstance(selection, Iterable) and not isinstance(selection, str) else [selection]
     pairs = list(items.items()) if isinstance(items, Mapping) else [(name, {}) for name in items]
     for name, settings in pairs:
         if not (isinstance(name, str) and isinstance(settings, Mapping)):
-            problem = f"expected a str and a mapping of settings, got {name!r}: {settings!r}"
+            problem = f"expected a name and a mapping of settings, got {name!r}: {settings!r}"
             raise MetricError(problem, "metrics", "Give names, or {name: {setting: value}}.")
     return dict(pairs)
 
 
 def adapt_settings(name: str, models: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of ``pooling`` and ``layer`` that fit the encoder in ``models``; empty if that is the
-    metric's default encoder, or if the metric has neither setting.
+    """Return the settings ``pooling`` and ``layer`` that fit the encoder in ``models``.
 
-    ``models`` are the names of models by the setting that takes them.
+    The dictionary is empty if the encoder is the metric's default or the metric has neither setting.
+    ``models`` is a mapping from role to the name of a model.
     """
     encoder, defaults = str(models.get("encoder", "")), settings_of(name)
     if encoder in ("", defaults.get("encoder")):
@@ -191,23 +201,23 @@ def adapt_settings(name: str, models: Mapping[str, Any]) -> dict[str, Any]:
     if "pooling" in defaults and PACKAGED in encoder:
         settings["pooling"] = "mean"  # The packaged MiniLM was trained with mean pooling.
     if "layer" in defaults:
-        settings["layer"] = None  # The default number of the layer is chosen for the default encoder alone.
+        settings["layer"] = None  # The default layer was chosen for the default encoder only.
     return settings
 
 
-def _find_substitutes(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[str, str], str]:
-    """Return substitutes for the default models of a metric that are not on this machine, and a note on them.
+def _find_substitutes(name: str, settings: Mapping[str, Any], download: bool) -> tuple[dict[str, str], str]:
+    """Return substitutes for a metric's default models that are not on this machine, and a note on them.
 
     Parameters
     ----------
     settings : the caller's settings; a role that they configure gets no substitute.
-    fetch : whether a default model may be downloaded instead.
+    download : whether a default model may be downloaded instead.
 
     Returns
     -------
-    substitutes : by role, the folder or name of the substitute.
-    note : a clause that names each published model and its substitute; for a metric with the rule-based
-        judge, a clause that says so; empty if neither is the case.
+    substitutes : a mapping from role to the folder or name of the substitute.
+    note : a clause that names each published model and its substitute, or says that the judge is rule-based;
+        empty if neither is the case.
 
     Raises
     ------
@@ -227,29 +237,30 @@ def _find_substitutes(name: str, settings: Mapping[str, Any], fetch: bool) -> tu
         default = str(defaults[role])
         if role in settings or is_available(default):
             continue
-        if fetch and not default.startswith(RADGRAPH) and can_reach_hub():
+        if download and not default.startswith(RADGRAPH) and can_reach_hub():
             continue
         substitute = find_substitute(role)
         if substitute is None:
-            problem = f"its {role} {default!r} is not on this machine, and no substitute is either"
+            problem = f"neither its {role} {default!r} nor a substitute is on this machine"
             raise ModelError(problem, remedy=f"Name another model as {name}.{role}.")
         substitutes[role] = substitute
     if not substitutes:
         return {}, ""
-    replaced = "; ".join(
+    replacements = "; ".join(
         f"{role} {display_path(Path(model)) if Path(model).exists() else model} instead of {defaults[role]}"
         for role, model in substitutes.items()
     )
-    return substitutes, f"{replaced}: the scores are not those of the published metric"
+    return substitutes, f"{replacements}: the scores are not those of the published metric"
 
 
-def metric(name: str, model: Callable[[str], str], device: str, settings: Mapping[str, Any]) -> Metric:
+def metric(name: str, find_model: Callable[[str], str], device: str, settings: Mapping[str, Any]) -> Metric:
     """Return a metric with the models that a profile configures for its roles.
 
     Parameters
     ----------
-    model : a function from a role to the name of its model, called for roles that ``settings`` leave out.
-    device : where the models run, unless ``settings`` name a device.
+    name : the name of the metric.
+    find_model : a function from a role to the name of its model, called for roles missing from ``settings``.
+    device : where the models run, unless ``settings`` has a device.
     settings : the settings of the metric that differ from its defaults.
 
     Raises
@@ -257,7 +268,7 @@ def metric(name: str, model: Callable[[str], str], device: str, settings: Mappin
     MetricError
         If the metric or a setting is unknown, or a value has the wrong type.
     """
-    configured: dict[str, Any] = {role: model(role) for role in get(name).needs if role not in settings}
+    configured: dict[str, Any] = {role: find_model(role) for role in get(name).needs if role not in settings}
     if "device" in settings_of(name):
         configured["device"] = device
     defaults_for_models = adapt_settings(name, {**settings, **configured})

@@ -23,7 +23,7 @@ from radeval_lib import provenance
 from radeval_lib.errors import list_names, to_line
 from radeval_lib.metrics import scoring
 from radeval_lib.metrics.base import Metric, MetricError, check_pairs
-from radeval_lib.metrics.by_name import Chosen, Wanted, choose, get, resolve_settings
+from radeval_lib.metrics.by_name import ChosenMetrics, Selection, choose, get, resolve_settings
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.file_scoring import read_table
 from radeval_lib.metrics.scoring import CANDIDATE, CONTEXT, DEFAULT, ID, REFERENCE
@@ -216,7 +216,7 @@ def compare(
     references: Sequence[str] | pd.DataFrame,
     systems: Mapping[str, Sequence[str]] | Mapping[str, str] | None = None,
     *,
-    metrics: Wanted = (),
+    metrics: Selection = (),
     resamples: int = RESAMPLES,
     seed: int = 0,
     floor: bool = False,
@@ -264,7 +264,7 @@ def compare(
             raise MetricError(f"{value!r} is not an integer >= {least}", name, f"Give {least} or more.")
     settings = resolve_settings(metrics or DEFAULT)
     frame, columns = _build_table(references, systems, settings)
-    cases = number_groups("cases", scoring.cases_of(frame, "references"), len(frame))
+    cases = number_groups("cases", scoring.list_cases(frame, "references"), len(frame))
     if len(np.unique(cases)) < 2:
         raise MetricError("fewer than two cases", "references", "Give rows of at least two cases.")
     cautions = Cautions(settings)
@@ -306,7 +306,7 @@ def compare_files(
     systems: Mapping[str, str] | None = None,
     *,
     candidates: Mapping[str, str | Path] | None = None,
-    metrics: Wanted = (),
+    metrics: Selection = (),
     floor: bool = False,
 ) -> Comparison:
     """Return the comparison of systems whose candidates are in one CSV, TSV or JSON Lines file, or in one
@@ -518,17 +518,17 @@ def _score_systems(
             remedy = f"Add the column of texts, or scores of {list_names(unscored)} for every system."
             raise MetricError(f"no column {to_line(missing_column, 40)!r}", "references", remedy)
         return scores_by_metric, {}
-    chosen = choose(unscored) if unscored else Chosen({}, {}, {})
+    chosen = choose(unscored) if unscored else ChosenMetrics({}, {}, {})
     evaluation = scoring.evaluate(texts, chosen.metrics, "references")
     chosen.leave_out(evaluation.failed)
     systems = [scoring.get_system(column) or CANDIDATE for column in evaluation.columns]
     scores_by_metric |= {name: _collect_scores(chosen, name, evaluation, systems) for name in chosen.metrics}
-    evaluation.add_cautions(cautions, texts.get(ID, ()), without=FLOOR)
+    evaluation.add_cautions(cautions, texts.get(ID, ()), exempt_systems=FLOOR)
     return scores_by_metric, chosen.left_out
 
 
 def _collect_scores(
-    chosen: Chosen, name: str, evaluation: scoring.Evaluation, systems: list[str]
+    chosen: ChosenMetrics, name: str, evaluation: scoring.Evaluation, systems: list[str]
 ) -> _MetricScores:
     """Return a computed metric's results, split by system."""
     metric, scores = chosen.metrics[name], evaluation.scored[name].scores

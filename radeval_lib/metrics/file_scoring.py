@@ -25,7 +25,7 @@ from radeval_lib import atomic, checksums, provenance
 from radeval_lib.errors import to_line
 from radeval_lib.metrics import scoring
 from radeval_lib.metrics.base import Metric, MetricError
-from radeval_lib.metrics.by_name import Chosen, Wanted, choose
+from radeval_lib.metrics.by_name import ChosenMetrics, Selection, choose
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.scoring import CANDIDATE, ID, REFERENCE
 
@@ -58,7 +58,7 @@ class ScoredFile:
     kept : how many of these rows an interrupted run had scored before.
     """
 
-    chosen: Chosen
+    chosen: ChosenMetrics
     rows: int = 0
     kept: int = 0
     _in_context: bool = False
@@ -109,7 +109,7 @@ class ScoredFile:
         elif late_errors := [error for name, error in errors.items() if name in self.chosen.metrics]:
             raise late_errors[0]
         columns, frame = result["columns"], chunk.frame
-        scored = {name: scoring.Scored(*result["scored"][name]) for name in self.chosen.metrics}
+        scored = {name: scoring.Results(*result["scored"][name]) for name in self.chosen.metrics}
         evaluation = scoring.Evaluation(columns, scoring.list_pairs(frame, columns), None, scored, {})
         cautions = evaluation.add_cautions(self._cautions, frame.get(ID, ()), start=chunk.start)
         self._in_context |= result["in context"]
@@ -160,7 +160,7 @@ class ScoredFile:
 
 
 def score_file(
-    metrics: Wanted,
+    metrics: Selection,
     input_path: str | Path,
     output_path: str | Path,
     *,
@@ -243,7 +243,7 @@ def score_file(
     return scored
 
 
-def choose_workers(chosen: Chosen, source: Path) -> int:
+def choose_workers(chosen: ChosenMetrics, source: Path) -> int:
     """Return how many processes should score a file: one per core, but at most one for each two megabytes,
     because a process takes seconds to start; only one if a metric has a model, which uses all cores."""
     if any(set(metric.models().values()) - {"rules"} for metric in chosen.metrics.values()):
@@ -278,7 +278,7 @@ class _ChunkScorer:
         chunk : the chunk, unchanged.
         result : ``columns``, the columns of candidates; ``in context``, whether contexts of patients were
             used; ``failed``, by metric the parts of its error; ``scored``, by metric the fields of
-            :class:`~radeval_lib.metrics.scoring.Scored` without reasons; ``explained``, the explanation of
+            :class:`~radeval_lib.metrics.scoring.Results` without reasons; ``explained``, the explanation of
             each pair, if requested; ``kept``, whether an interrupted run had scored the chunk.
         """
         content = chunk.frame.to_json(orient="split", default_handler=str)
@@ -298,7 +298,7 @@ class _ChunkScorer:
                 name: scored._replace(reasons=[], scores=None) for name, scored in evaluation.scored.items()
             },
             "explained": [
-                scoring.build_explanation(evaluation.reasons(at), pair, texts=self._texts)
+                scoring.build_explanation(evaluation.list_reasons(at), pair, texts=self._texts)
                 for at, pair in enumerate(evaluation.pairs if self._explained else ())
             ],
         }
@@ -322,7 +322,7 @@ def _score_in_worker(scorer: _ChunkScorer, chunk: Chunk, names: list[str]) -> tu
 
 
 def _score_chunks(
-    source: Path, scorer: _ChunkScorer, chosen: Chosen, workers: int
+    source: Path, scorer: _ChunkScorer, chosen: ChosenMetrics, workers: int
 ) -> Generator[tuple[Chunk, dict[str, Any]], None, None]:
     """Yield each chunk of a file with its results, in the file's order; at most two chunks per worker are in
     memory. A metric that was left out of ``chosen`` in the meantime does not score later chunks.
