@@ -193,7 +193,7 @@ def _print_summary(scored: ScoredFile, output_path: Path) -> None:
 
     Warnings are the rules' coverage, cautions, and notes on metrics that could not score.
     """
-    from radeval_lib.metrics.cautions import RELIABLE
+    from radeval_lib.metrics.cautions import RELIABLE_SHARE
     from radeval_lib.metrics.scoring import list_notes
 
     metrics = scored.chosen.metrics
@@ -205,7 +205,7 @@ def _print_summary(scored: ScoredFile, output_path: Path) -> None:
         lines.append(f"Mean {column}{direction}: {', '.join(parts)}")
     lines += [f"Signature: {signature}" for signature in scored.signatures.values()]
     if scored.coverage is not None:
-        warning = "; do not rely on their scores" if scored.coverage < RELIABLE else ""
+        warning = "; do not rely on their scores" if scored.coverage < RELIABLE_SHARE else ""
         lines.append(f"The rules could read {scored.coverage:.0%} of what a pair says{warning}.")
     lines += [f"Caution: {caution}." for caution in scored.cautions]
     lines += [f"Note: {note}." for note in list_notes(scored.chosen)]

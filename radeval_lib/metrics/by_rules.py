@@ -1,5 +1,5 @@
-"""The rule-based judge's results for a pair of reports: the GREEN score, its reasons, and the data for a
-page.
+"""The rule-based judge's results for a pair of reports: the GREEN score, its reasons, and the data for the
+pair's page.
 
 This module and those that it imports need only Python and PyYAML, because they also run in the browser
 (:mod:`radeval_lib.pipeline.browser_judge`).
@@ -28,8 +28,8 @@ def compute_green_score(matched: int, significant_errors: int) -> float:
 
 
 def list_reasons(judgement: Judgement) -> Iterator[Reason]:
-    """Yield a reason for each error of a judgement, one for all slight differences together, and one for each
-    matched finding and each shared negative or normal statement."""
+    """Yield a reason for each error of a judgement, one reason for all slight differences together, and one
+    for each matched finding and each shared negative or normal statement."""
     for error in judgement.errors:
         yield Reason(
             "error",
@@ -56,18 +56,19 @@ def list_reasons(judgement: Judgement) -> Iterator[Reason]:
 
 
 def build_page_data(reference: str, candidate: str) -> dict[str, Any]:
-    """Return the data that the page of a pair shows, as a dictionary for JSON.
+    """Return the data for a pair's page as a JSON-ready dictionary.
 
     Returns
     -------
     dict
-        ``scores`` by metric; ``cautions``; ``errors``, one dictionary per error (``category``, ``says``,
-        ``rule``, ``significant``, ``weight``), numbered from 1 in this order; ``matched``, the statements
-        that both reports make; and ``sides``, for ``reference`` and ``candidate``: ``segments`` (text, kinds
-        of marks, numbers of the errors that end there), which concatenate to the text; ``share`` of the
-        meaningful words that the rules read, None if there are none; ``unread``, the statements of which
-        nothing was read; ``in_part``, the statements that were read in part, with the unread words and their
-        kinds; ``remarks``. Characters that were not read have a mark of kind ``unread``.
+        ``scores``, a mapping from metric to score; ``cautions``; ``errors``, a dictionary per error
+        (``category``, ``says``, ``rule``, ``significant``, ``weight``), numbered from 1 in this order;
+        ``matched``, the statements that both reports make; and ``sides``, a mapping from ``reference`` and
+        ``candidate`` to a dictionary with ``segments`` (text, kinds of marks, numbers of the errors whose
+        marks end there), which concatenate to the text; ``share``, the share of meaningful words that the
+        rules read, None if there are no such words; ``unread``, the statements of which nothing was read;
+        ``in_part``, the statements that were read in part, with their unread words and the kinds of these;
+        and ``remarks``. Characters that were not read have a mark of kind ``unread``.
     """
     pair = (reference, candidate)
     judgement = judge_pair(*pair)
@@ -88,18 +89,18 @@ def build_page_data(reference: str, candidate: str) -> dict[str, Any]:
 
 def _describe_side(side: str, text: str, errors: list[Reason]) -> dict[str, Any]:
     """Return the entry of one report in ``sides`` of :func:`build_page_data`; ``side`` names the report."""
-    covered = coverage(text)
+    result = coverage(text)
     marks = [
         Highlight(span[0], span[1], choose_mark_kind(error.kind, error.significant), number)
         for number, error in enumerate(errors, start=1)
         if (span := getattr(error, side)) is not None
     ]
-    unused_words = [word for part in covered.in_part for word in part.unused]
-    marks += [Highlight(*span, "unread") for span in (*covered.unread, *unused_words)]
+    unused_words = [word for part in result.in_part for word in part.unused]
+    marks += [Highlight(*span, "unread") for span in (*result.unread, *unused_words)]
     return {
         "segments": [[part.text, part.kinds, list(part.numbers)] for part in cut_segments(text, marks)],
-        "share": covered.share,
-        "unread": [text[slice(*span)] for span in covered.unread],
+        "share": result.share,
+        "unread": [text[slice(*span)] for span in result.unread],
         "in_part": [
             {
                 "statement": text[slice(*part.span)],
@@ -107,19 +108,19 @@ def _describe_side(side: str, text: str, errors: list[Reason]) -> dict[str, Any]
                     [text[slice(*span)], kind] for span, kind in zip(part.unused, part.kinds, strict=True)
                 ],
             }
-            for part in covered.in_part
+            for part in result.in_part
         ],
-        "remarks": list(covered.remarks),
+        "remarks": list(result.remarks),
     }
 
 
-def shown_as_json(reference: str, candidate: str) -> str:
-    """Return the dictionary of :func:`build_page_data` as JSON in ASCII, which the page receives."""
+def dump_page_data(reference: str, candidate: str) -> str:
+    """Return the dictionary of :func:`build_page_data` as JSON in ASCII."""
     return json.dumps(build_page_data(reference, candidate))
 
 
 class Highlight(NamedTuple):
-    """A mark on characters of a text, end exclusive; ``number`` counts the errors from 1, 0 for other
+    """A mark on characters of a text, end exclusive; ``number`` is the error's number from 1, or 0 for other
     marks."""
 
     start: int
@@ -129,8 +130,11 @@ class Highlight(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A stretch of text whose characters have the same marks: the kinds, separated by blanks, and the numbers
-    of the errors whose mark ends with it."""
+    """A stretch of text whose characters have the same marks.
+
+    ``kinds`` are the kinds of marks, separated by blanks, and ``numbers`` the numbers of the errors whose
+    marks end where the stretch ends.
+    """
 
     text: str
     kinds: str
@@ -138,8 +142,10 @@ class Segment(NamedTuple):
 
 
 def cut_segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
-    """Yield the stretches of a text between positions at which a mark begins or ends; they concatenate to the
-    text. A mark without characters is ignored."""
+    """Yield the stretches of a text between positions at which a mark begins or ends, in order.
+
+    The stretches concatenate to the text. A mark without characters is ignored.
+    """
     marks = [mark for mark in marks if mark.start < mark.end]
     borders = sorted({0, len(text), *(mark.start for mark in marks), *(mark.end for mark in marks)})
     for start, end in pairwise(borders):
@@ -149,9 +155,9 @@ def cut_segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
         yield Segment(text[start:end], kinds, numbers)
 
 
-def choose_mark_kind(reason: str, significant: bool | None) -> str:
-    """Return the kind of the mark for a reason of the kind ``reason``: ``significant`` or ``insignificant``
-    for ``error``, else the same kind, ``matched`` or ``unmatched``."""
-    if reason != "error":
-        return reason
+def choose_mark_kind(reason_kind: str, significant: bool | None) -> str:
+    """Return the kind of mark for a kind of reason: ``significant`` or ``insignificant`` for ``error``, else
+    the same kind, ``matched`` or ``unmatched``."""
+    if reason_kind != "error":
+        return reason_kind
     return "significant" if significant else "insignificant"

@@ -2,7 +2,7 @@
 
 A caution about a pair follows from its texts (an empty text, another script, tags of HTML), from the rules,
 or from a metric that knows what its model cannot read (:meth:`radeval_lib.metrics.base.Metric.cautions`). A
-caution about a system follows from all its pairs.
+caution about a system follows from all pairs of the system.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ if TYPE_CHECKING:
 EMPTY_REFERENCE = "the reference is empty"
 EMPTY_CANDIDATE = "the candidate is empty"
 NO_TEXT = "a text is not a report but marks a missing value, such as NaN, None or a dash, or is a refusal"
-NOT_LATIN = "a text is mostly in another script than the Latin one"
-TAGS = "a text holds marks of HTML, Markdown or a chat template, which lexical metrics may count as words"
-THINKING = "the candidate holds a model's thinking, marked <think>"
+NOT_LATIN = "a text is mostly in a script other than Latin"
+TAGS = "a text has tags of HTML, Markdown or a chat template, which lexical metrics may count as words"
+THINKING = "the candidate contains a model's reasoning, marked <think>"
 LONG = "the candidate has more than 2,000 words"
-REPEATED = "the candidate says a sentence three times or more"
+REPEATED = "the candidate has the same sentence three times or more"
 EQUAL = "the candidate equals the reference"
 CUT = "the reference ends in mid-sentence"
 UNREAD_REFERENCE = "the rules can read nothing of the reference"
 UNREAD_CANDIDATE = "the rules can read nothing of the candidate"
-LITTLE = "the rules read less than half of what a text says"
-IN_PART = "the rules read a text in part: they left a word of degree, side, size, place, negation or change"
+MOSTLY_UNREAD = "the rules read less than half of what a text says"
+IN_PART = "the rules read a text in part: they ignored a degree, side, size, place, negation or change"
 CONTRADICTED = "the candidate contradicts itself: it states a finding and denies it altogether"
-OTHERWISE = "a word is read as one of the lexicon that it is a letter off"
+MISSPELT = "a word is read as the lexicon's word that differs from it in one letter"
 NOT_READ = "not read: "
 #: If the rules read a smaller share of the words than this, users are advised not to rely on them.
-RELIABLE = 0.5
-#: The cautions about a candidate that states nothing, or nothing that the rules can read. A low number of
-#: errors is then no sign of quality.
+RELIABLE_SHARE = 0.5
+#: The cautions about a candidate that states nothing, or nothing that the rules can read, so that few errors
+#: are no sign of quality.
 SILENT = frozenset([EMPTY_CANDIDATE, UNREAD_CANDIDATE])
 
-#: If a larger share of a system's pairs has a caution, a sentence that calls it better names the caution.
-MOST = 0.05
-# A system of ten candidates or more gets a caution if one text makes up this share of them.
-_EQUAL_SHARE, _LEAST_PAIRS = 0.9, 10
+#: If a larger share of a system's pairs has a caution, a sentence that calls the system better names it.
+DOUBT_SHARE = 0.05
+# A system with at least this many candidates gets a caution if at least this share of them is the same text.
+_MIN_PAIRS, _EQUAL_SHARE = 10, 0.9
 _ROWS_SHOWN = 5  # rows that a caution names
 _LATIN = "\u024f"  # the last letter of Latin Extended-B
 # NaN, "None.", "N/A", "nan nan", or no letter and no digit at all.
@@ -57,14 +57,14 @@ _REFUSAL = re.compile(
     r"(?:an|as|com|create|ful|gen|help|int|pro|write))",
     re.I,
 )
-# <p>, </report>, <|im_end|>, **bold**, # Heading, ```; but not <NAME> and [**Name**], which de-identify
-# texts.
-_MARKS = re.compile(
+# <p>, </report>, <|im_end|>, **bold**, # Heading, ```; but not <NAME> and [**Name**], which replace names in
+# de-identified texts.
+_MARKUP = re.compile(
     r"(?!<[A-Z_]{3,}>)</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<\|\w+\|>"
     r"|(?<!\[)\*\*\w[^*\n]*\*\*|^#{1,6} \w|```",
     re.M,
 )
-_SIGNS = ("<", "**", "#", "```")  # Every match of `_MARKS` has one; searching for these first is faster.
+_SIGNS = ("<", "**", "#", "```")  # Every match of `_MARKUP` has one; searching for these first is faster.
 _OPEN_END = re.compile(
     r"(?:,|(?:^|\s)(?:an?|and|are|at|for|from|in|is|no|of|or|the|there|to|was|were|with|without))\Z", re.I
 )
@@ -74,22 +74,23 @@ Kind = Literal["error", "matched", "unmatched"]
 
 
 class Reason(NamedTuple):
-    """An error, an entity or a finding that raises or lowers the score of a pair.
+    """A reason for a pair's score: an error, or an entity or finding of one or both texts.
 
     Attributes
     ----------
-    kind : ``error``: named by a judge; ``matched``: both texts state it; ``unmatched``: only one text does.
-    category : for errors, one of GREEN's six (:data:`~radeval_lib.categories.CATEGORIES`) if it has one; for
-        entities, the type.
-    finding, says : what it is about, and what is wrong with it, in words of this library; empty if only the
-        texts have words for it.
+    kind : ``error`` for an error that a judge names, ``matched`` for an entity or finding that both texts
+        state, ``unmatched`` for one that only one text states.
+    category : the category of an error, if it is one of GREEN's six
+        (:data:`~radeval_lib.categories.CATEGORIES`), or the type of an entity.
+    finding, says : the finding, and what is wrong with it, in words of this library; empty if only the texts
+        have words for them.
     quoted : words that may come from the texts, such as a language model's answer.
-    rule : why it counts, and how much.
+    rule : the rule by which the reason counts, and how much.
     significant : whether an error is clinically significant; None for other kinds.
-    weight : what an error named by rules adds to the sum of weighted errors; else None.
-    credit : the share of its weight that an entity keeps, mostly from 0 to 1; else None.
-    reference, candidate : its characters in each text, end exclusive; None if the text lacks it, or the
-        metric does not know its position.
+    weight : the amount that an error found by rules adds to the sum of weighted errors; else None.
+    credit : the share of an entity's weight that counts towards the score, usually from 0 to 1; else None.
+    reference, candidate : (start, end) in each text, end exclusive; None if the text does not state it or the
+        metric does not know the position.
     """
 
     kind: Kind
@@ -107,62 +108,62 @@ class Reason(NamedTuple):
 
 @dataclass
 class Rows:
-    """How many rows were added, and the numbers of the first of them, counted from 1."""
+    """A count of rows, with the numbers (from 1) of the first five."""
 
     count: int = 0
-    first: list[int] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
 
     def add(self, row: int) -> None:
-        """Count a row, and keep its number if few were added before."""
+        """Count a row, and keep its number if it is one of the first five."""
         self.count += 1
-        if len(self.first) < _ROWS_SHOWN:
-            self.first.append(row)
+        if len(self.numbers) < _ROWS_SHOWN:
+            self.numbers.append(row)
 
     def __str__(self) -> str:
-        """Return the number of rows and the first row numbers, such as "7 rows (1, 2, 5, 6, 9, ...)"."""
-        ellipsis = ", ..." if self.count > len(self.first) else ""
+        """Return the count and the numbers of the first rows, such as "7 rows (1, 2, 5, 6, 9, ...)"."""
+        ellipsis = ", ..." if self.count > len(self.numbers) else ""
         noun = "row" if self.count == 1 else "rows"
-        return f"{self.count:,} {noun} ({', '.join(map(str, self.first))}{ellipsis})"
+        return f"{self.count:,} {noun} ({', '.join(map(str, self.numbers))}{ellipsis})"
 
 
 def find_text_cautions(reference: str, candidate: str) -> Iterator[str]:
     """Yield the cautions about a pair that follow from its texts and so hold for every metric."""
-    texts, empty = (reference, candidate), not candidate.strip()
-    thinking = "<think" in candidate.lower()
+    texts, is_empty = (reference, candidate), not candidate.strip()
+    has_thinking = "<think" in candidate.lower()
     sentences = Counter(" ".join(part.lower().split()) for part in re.split(r"[.!?]\s|\n", f"{candidate} "))
-    applies = {
+    conditions = {
         EMPTY_REFERENCE: not reference.strip(),
-        EMPTY_CANDIDATE: empty,
-        EQUAL: not empty and candidate.split() == reference.split(),
+        EMPTY_CANDIDATE: is_empty,
+        EQUAL: not is_empty and candidate.split() == reference.split(),
         NO_TEXT: any(text.strip() and (_MISSING.fullmatch(text) or _REFUSAL.match(text)) for text in texts),
         NOT_LATIN: any(share_of_letters(text, beyond=_LATIN) > 0.5 for text in texts),
-        THINKING: thinking,
-        TAGS: not thinking
-        and any(_MARKS.search(text) for text in texts if any(sign in text for sign in _SIGNS)),
+        THINKING: has_thinking,
+        TAGS: not has_thinking
+        and any(_MARKUP.search(text) for text in texts if any(sign in text for sign in _SIGNS)),
         LONG: len(candidate) > 2_000 and len(candidate.split()) > 2_000,
         REPEATED: any(count >= 3 and " " in sentence for sentence, count in sentences.items()),
         CUT: _OPEN_END.search(reference.rstrip()[-9:]) is not None,
     }
-    yield from (caution for caution, holds in applies.items() if holds)
+    yield from (caution for caution, holds in conditions.items() if holds)
 
 
 def find_rule_cautions(reference: str, candidate: str) -> Iterator[str]:
-    """Yield the cautions about a pair for metrics that read findings by rules; none about an empty text, for
-    which :func:`find_text_cautions` has one."""
+    """Yield the cautions about a pair for metrics that read findings by rules, except about an empty text,
+    for which :func:`find_text_cautions` yields one."""
     from radeval_lib.rules.reader import coverage, read
 
     sides = ((reference, UNREAD_REFERENCE), (candidate, UNREAD_CANDIDATE))
-    coverages = [(coverage(text), unread) for text, unread in sides if text.strip()]
-    for covered, unread in coverages:
-        if len(covered.unread) == len(covered.statements):
-            yield unread
-        elif covered.share is not None and covered.share < RELIABLE:
-            yield LITTLE
-    if any(set(part.kinds) - {"word"} for covered, _ in coverages for part in covered.in_part):
+    coverages = [(coverage(text), caution) for text, caution in sides if text.strip()]
+    for result, caution in coverages:
+        if len(result.unread) == len(result.statements):
+            yield caution
+        elif result.share is not None and result.share < RELIABLE_SHARE:
+            yield MOSTLY_UNREAD
+    if any(set(part.kinds) - {"word"} for result, _ in coverages for part in result.in_part):
         yield IN_PART
-    for remark in dict.fromkeys(remark for covered, _ in coverages for remark in covered.remarks):
-        # Other remarks quote a word of the text, which explanations without texts must not repeat.
-        yield remark if remark.startswith(NOT_READ) else OTHERWISE
+    for remark in dict.fromkeys(remark for result, _ in coverages for remark in result.remarks):
+        # Other remarks quote a word of the text, which an explanation without texts must not do.
+        yield remark if remark.startswith(NOT_READ) else MISSPELT
     findings = read(candidate).findings
     denied_outright = {finding.observation for finding in findings if finding.outright}
     if any(finding.presence == "present" and finding.observation in denied_outright for finding in findings):
@@ -170,40 +171,40 @@ def find_rule_cautions(reference: str, candidate: str) -> Iterator[str]:
 
 
 class Cautions:
-    """Counts the cautions about pairs by system and metric, as the pairs are scored.
+    """A count of the cautions about pairs, by system and metric.
 
     ``metrics`` are the names of all metrics that score; a caution about the texts counts for each of them.
     """
 
     def __init__(self, metrics: Iterable[str]) -> None:
-        """Begin with no pairs counted."""
+        """Start with no pairs counted."""
         self.metrics = list(metrics)
         self._rows: dict[tuple[str, str, str], Rows] = {}  # by system, metric and caution
-        self._pairs: Counter[str] = Counter()
-        self._doubtful: Counter[tuple[str, str]] = Counter()  # by system and metric, pairs with a caution
-        self._silent: Counter[tuple[str, str]] = Counter()
-        self._texts: dict[str, tuple[array[int], array[int]]] = {}  # hashes of candidates and of pairs
+        self._pair_counts: Counter[str] = Counter()
+        self._doubt_counts: Counter[tuple[str, str]] = Counter()  # by system and metric: pairs with a caution
+        self._silent_counts: Counter[tuple[str, str]] = Counter()
+        self._hashes: dict[str, tuple[array[int], array[int]]] = {}  # hashes of candidates and of pairs
         self._ids = array("q")  # hashes of the rows' ids
 
-    def add_ids(self, names: Iterable[object]) -> None:
-        """Remember the ids of the next rows, so that :meth:`lines` can name ids that occur twice."""
-        self._ids.extend(hash(str(name)) for name in names)
+    def add_ids(self, ids: Iterable[object]) -> None:
+        """Remember the ids of the next rows, so that :meth:`lines` can name the rows with a repeated id."""
+        self._ids.extend(hash(str(row_id)) for row_id in ids)
 
     def add(
         self, system: str, row: int, pair: tuple[str, str], by_metric: Mapping[str, Iterable[str]]
     ) -> list[str]:
-        """Count the cautions about a pair, and return them; those of one metric begin with its name.
+        """Count the cautions about a pair, and return them; a caution of one metric begins with its name.
 
         Parameters
         ----------
         system : the system that wrote the candidate; empty if it has no name.
         row : the number of the pair's row, from 1.
         pair : (reference, candidate).
-        by_metric : by metric, the cautions that it gives about the pair.
+        by_metric : a mapping from metric to the cautions that it gives about the pair.
         """
         common, pair_cautions = list(find_text_cautions(*pair)), []
-        self._pairs[system] += 1
-        system_hashes = self._texts.setdefault(system, (array("q"), array("q")))
+        self._pair_counts[system] += 1
+        system_hashes = self._hashes.setdefault(system, (array("q"), array("q")))
         reference, candidate = (" ".join(text.split()) for text in pair)
         for hashes_so_far, text in zip(system_hashes, (candidate, (reference, candidate)), strict=True):
             hashes_so_far.append(hash(text))
@@ -216,15 +217,15 @@ class Cautions:
             for caution in further_cautions:
                 self._rows.setdefault((system, metric, caution), Rows()).add(row)
                 pair_cautions.append(f"{metric}: {caution}")
-            self._doubtful[system, metric] += bool({*common, *further_cautions} - {EQUAL})
-            self._silent[system, metric] += bool(SILENT.intersection((*common, *further_cautions)))
+            self._doubt_counts[system, metric] += bool({*common, *further_cautions} - {EQUAL})
+            self._silent_counts[system, metric] += bool(SILENT.intersection((*common, *further_cautions)))
         return pair_cautions
 
     def lines(self) -> list[str]:
-        """Return the cautions counted so far as texts: the metrics, the system if it has a name, the caution,
-        and its rows.
+        """Return a line for each caution counted so far: the metrics, the system if it has a name, the
+        caution, and the rows.
 
-        A caution about the texts of pairs, which holds for every metric, is returned once, without metrics.
+        A caution that follows from the texts holds for every metric and is returned once, without metrics.
         """
         by_metric: dict[tuple[str, str, str], list[str]] = {}
         for (system, metric, caution), rows in self._rows.items():
@@ -233,51 +234,51 @@ class Cautions:
             _join_parts(", ".join(metrics), system, f"{caution}: {rows}")
             for (system, caution, rows), metrics in by_metric.items()
         ]
-        for system, hashes in self._texts.items():
+        for system, hashes in self._hashes.items():
             lines += [_join_parts("", system, caution) for caution, _ in _find_system_cautions(*hashes)]
-        for first, second in combinations(self._texts, 2):
-            if self._texts[first][0] == self._texts[second][0]:
+        for first, second in combinations(self._hashes, 2):
+            if self._hashes[first][0] == self._hashes[second][0]:
                 lines.append(f"{first} and {second} have the same candidate in every row")
         if repeated_ids := _find_repeated(self._ids):
             lines.append(f"rows with the id of an earlier row: {repeated_ids}")
         return lines
 
-    def doubt(self, system: str, metric: str) -> str:
-        """Return the cautions that a sentence must name if it calls a system better according to a metric, as
-        a clause; empty if there are none.
+    def summarize(self, system: str, metric: str) -> str:
+        """Return a clause with the cautions that must be named where a system is called better by a metric;
+        empty if there are none.
 
-        These are the cautions about the system as a whole that concern more than :data:`MOST` of its pairs
-        and, if more than :data:`MOST` of its pairs have a caution other than :data:`EQUAL`, the two most
-        frequent of these cautions.
+        These are the cautions about the system as a whole that concern more than
+        :data:`DOUBT_SHARE` of the pairs and, if more than that share of the pairs have a caution other
+        than :data:`EQUAL`, the two most frequent of these cautions.
         """
-        pairs = self._pairs[system]
-        if not pairs:
+        total = self._pair_counts[system]
+        if not total:
             return ""
-        system_cautions = _find_system_cautions(*self._texts[system])
-        whole = " and ".join(caution for caution, count in system_cautions if count > MOST * pairs)
-        if self._doubtful[system, metric] <= MOST * pairs:
-            return whole
-        counted = [
+        system_cautions = _find_system_cautions(*self._hashes[system])
+        clause = " and ".join(caution for caution, count in system_cautions if count > DOUBT_SHARE * total)
+        if self._doubt_counts[system, metric] <= DOUBT_SHARE * total:
+            return clause
+        counts = [
             (rows.count, caution)
             for (of_system, of_metric, caution), rows in self._rows.items()
             if of_system == system and of_metric in ("", metric) and caution != EQUAL
         ]
-        commonest = sorted(counted, reverse=True)[:2]
-        parts = [f"in {count:,} of its {pairs:,} pairs {caution}" for count, caution in commonest]
-        return " and ".join(filter(None, [*parts, whole]))
+        commonest = sorted(counts, reverse=True)[:2]
+        parts = [f"in {count:,} of its {total:,} pairs {caution}" for count, caution in commonest]
+        return " and ".join(filter(None, [*parts, clause]))
 
     def is_silent(self, system: str, metric: str) -> bool:
-        """Return whether more than half of a system's candidates have a caution of :data:`SILENT`."""
-        return self._silent[system, metric] > self._pairs[system] / 2
+        """Return whether more than half of a system's candidates have a caution in :data:`SILENT`."""
+        return self._silent_counts[system, metric] > self._pair_counts[system] / 2
 
 
 def _join_parts(metric: str, system: str, text: str) -> str:
-    """Return the parts that are not empty, with ": " between them."""
+    """Return the parts that are not empty, concatenated with ": "."""
     return ": ".join(part for part in (metric, system, text) if part)
 
 
 def _find_repeated(hashes: array[int]) -> Rows | None:
-    """Return the rows whose hash equals that of an earlier row; None if there are none."""
+    """Return the rows whose hash equals the hash of an earlier row; None if there are none."""
     import numpy as np  # Not at the top: the judge in the browser uses this module without numpy.
 
     _, first_positions = np.unique(np.asarray(hashes), return_index=True)
@@ -286,14 +287,14 @@ def _find_repeated(hashes: array[int]) -> Rows | None:
 
 
 def _find_system_cautions(candidates: array[int], pairs: array[int]) -> Iterator[tuple[str, int]]:
-    """Yield each caution about a system as a whole, with the number of its pairs that it is about.
+    """Yield (caution, number of pairs that it concerns) for each caution about a system as a whole.
 
-    ``candidates`` and ``pairs`` are hashes of the system's candidates and of its pairs, one per row.
+    ``candidates`` and ``pairs`` are hashes of the system's candidates and pairs, one per row.
     """
     import numpy as np
 
-    equal = int(np.unique(np.asarray(candidates), return_counts=True)[1].max())
-    if len(candidates) >= _LEAST_PAIRS and equal >= _EQUAL_SHARE * len(candidates):
-        yield f"one text for {equal:,} of {len(candidates):,} candidates", equal
+    mode_count = int(np.unique(np.asarray(candidates), return_counts=True)[1].max())
+    if len(candidates) >= _MIN_PAIRS and mode_count >= _EQUAL_SHARE * len(candidates):
+        yield f"one text for {mode_count:,} of {len(candidates):,} candidates", mode_count
     if rows := _find_repeated(pairs):
-        yield f"pairs that an earlier row has too, so that intervals may be too narrow: {rows}", rows.count
+        yield f"pairs that repeat an earlier row, so that intervals may be too narrow: {rows}", rows.count

@@ -642,8 +642,8 @@ def rank_systems(
         clauses = [_phrase_lead(name, metrics[name], tests[pair], pair, values, cautions) for pair in leads]
         if len(ranked) > 1 and not significant:
             clauses.append("no difference between systems is established after correction")
-        silent = [system for system in best_first if system not in ranked]
-        clauses += [f"{system} is not ranked, because {cautions.doubt(system, name)}" for system in silent]
+        doubts = ((system, cautions.summarize(system, name)) for system in best_first if system not in ranked)
+        clauses += [f"{system} is not ranked, because {doubt}" for system, doubt in doubts]
         if clauses:
             sentences[name] = f"{name}: {'; '.join(clauses)}."
     row_clusters = [clusters.get(key) for key in zip(systems["metric"], systems["system"], strict=True)]
@@ -665,6 +665,6 @@ def _phrase_lead(
     low, high = sorted((test.low, test.high)) if test.difference >= 0 else sorted((-test.high, -test.low))
     numbers = f"{values[first]:.3g} against {values[second]:.3g}"
     numbers += f", a difference of {abs(test.difference):.3g} [{low:.3g}, {high:.3g}]"
-    caution_texts = [f"for {name}, {text}" for name in pair if (text := cautions.doubt(name, metric))]
+    caution_texts = [f"for {name}, {text}" for name in pair if (text := cautions.summarize(name, metric))]
     caution_clause = f", but {'; '.join(caution_texts)}" if caution_texts else ""
     return f"{first} {verb} {second} ({numbers}, p = {test.p_holm:.2g}){caution_clause}"

@@ -1,6 +1,6 @@
-"""Files of report pairs (CSV, TSV, JSON lines): read in chunks, scored, and written with scores.
+"""Files of report pairs (CSV, TSV, JSON Lines): read in chunks, scored, and written with scores.
 
-A chunk's results are kept in a file until the output is complete, so that an interrupted run resumes.
+Each chunk's results are kept in a file until the output is complete, so that an interrupted run can resume.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from radeval_lib.metrics.by_name import ChosenMetrics, Selection, choose
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.scoring import CANDIDATE, ID, REFERENCE
 
-#: The number of rows that are read, scored and kept together. It limits memory, and what an interruption
-#: loses.
+#: The number of rows that are read, scored and kept together. A larger number needs more memory, and more is
+#: lost if a run is interrupted.
 CHUNK = 500
 _GROUP = "group"
-_SURROGATE = re.compile("[\ud800-\udfff]")  # half of a pair for one character; files cannot hold it alone
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half of a pair that encodes one character; UTF-8 cannot encode it alone
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _FORMATS = (*_SEPARATORS, ".jsonl")
 
 
 class Chunk(NamedTuple):
-    """Consecutive rows of a file, the number of the first of them (from 1), and the share of the file that
-    was read after them, from 0 to 1."""
+    """Consecutive rows of a file, the number of the first row (from 1), and the share of the file up to the
+    end of the last row, from 0 to 1."""
 
     start: int
     frame: pd.DataFrame
@@ -49,13 +49,13 @@ class Chunk(NamedTuple):
 
 @dataclass
 class ScoredFile:
-    """Summary of the scores of a file: means, cautions and signatures.
+    """A summary of the scores of a file: means, cautions and signatures.
 
     Attributes
     ----------
-    chosen : the metrics that scored, and the reason for each that did not.
+    chosen : the metrics that scored, and the reasons why other requested metrics did not.
     rows : the number of rows that were scored.
-    kept : how many of these rows an interrupted run had scored before.
+    kept : the number of these rows that an interrupted run had already scored.
     """
 
     chosen: ChosenMetrics
@@ -63,44 +63,46 @@ class ScoredFile:
     kept: int = 0
     _in_context: bool = False
     _cautions: Cautions = field(default_factory=lambda: Cautions(()))
-    _sums: dict[str, pd.Series[float]] = field(default_factory=dict)  # of each column of scores, and ``rows``
-    _covered: tuple[float, int] = (0.0, 0)  # the sum of the shares that were read, and the number of pairs
+    _sums: dict[str, pd.Series[float]] = field(default_factory=dict)  # by group, with the number of rows
+    _coverage: tuple[float, int] = (0.0, 0)  # the sum of the pairs' coverages, and the number of pairs
 
     @property
     def means(self) -> dict[str, dict[str, float]]:
-        """The mean of each column of scores, for ``all`` rows and for each ``group <name>``; no entry for a
-        group without rows."""
+        """A mapping from ``all``, and from each ``group <name>`` that has rows, to the mean of each column of
+        scores."""
         sums_of = {group: sums for group, sums in self._sums.items() if sums["rows"]}
         return {group: (sums.drop("rows") / sums["rows"]).to_dict() for group, sums in sums_of.items()}
 
     @property
     def cautions(self) -> list[str]:
-        """The cautions about all pairs and systems, as lines of text with the rows that they are about."""
+        """The cautions about all pairs and systems, a line each, with the rows concerned."""
         return self._cautions.lines()
 
     @property
     def signatures(self) -> dict[str, str]:
-        """The signature of each metric, by its name."""
+        """A mapping from metric to its signature."""
         metrics = self.chosen.metrics.items()
         return {name: metric.signature(in_context=self._in_context) for name, metric in metrics}
 
     @property
     def coverage(self) -> float | None:
-        """The mean share of the words that the rules could read, from 0 to 1; None if no pair was explained
-        or no text has meaningful words."""
-        total, pairs = self._covered
+        """The mean share of meaningful words that the rules could read, from 0 to 1; None if no pair was
+        explained or no text has such words."""
+        total, pairs = self._coverage
         return total / pairs if pairs else None
 
-    def take(
+    def add(
         self, chunk: Chunk, result: Mapping[str, Any]
     ) -> tuple[pd.DataFrame, list[tuple[tuple[str, str], dict[str, Any]]]]:
-        """Add a chunk to the summary; return its rows with columns of scores and, if explanations were
-        requested, each (reference, candidate) with its record.
+        """Add a chunk to the summary, and return the chunk's rows with columns of scores and, if explanations
+        were requested, each (reference, candidate) with its record.
+
+        ``result`` is the dictionary that :class:`_ChunkScorer` returns for the chunk.
 
         Raises
         ------
         MetricError
-            If a metric fails that scored the first chunk, or all metrics fail on the first chunk.
+            If a metric that scored the first chunk fails, or all metrics fail on the first chunk.
         """
         errors = {name: MetricError(*error) for name, error in result["failed"].items()}
         if chunk.start == 1:
@@ -114,29 +116,29 @@ class ScoredFile:
         cautions = evaluation.add_cautions(self._cautions, frame.get(ID, ()), start=chunk.start)
         self._in_context |= result["in context"]
         records = []
-        for at, explained in enumerate(result["explained"]):
-            row, position = divmod(at, len(columns))
+        for index, explanation in enumerate(result["explained"]):
+            row, position = divmod(index, len(columns))
             record = {"row": chunk.start + row, **({ID: frame[ID].iloc[row]} if ID in frame else {})}
-            record |= {"candidate": columns[position], "cautions": cautions[at]}
-            record["scores"] = {name: of_pairs.values[at] for name, of_pairs in scored.items()}
-            records.append((evaluation.pairs[at], record | explained))
-            if explained["coverage"] is not None:
-                self._covered = self._covered[0] + explained["coverage"], self._covered[1] + 1
+            record |= {"candidate": columns[position], "cautions": cautions[index]}
+            record["scores"] = {name: results.values[index] for name, results in scored.items()}
+            records.append((evaluation.pairs[index], record | explanation))
+            if explanation["coverage"] is not None:
+                self._coverage = self._coverage[0] + explanation["coverage"], self._coverage[1] + 1
         self.kept += len(frame) if result["kept"] else 0
         self.rows += len(frame)
         table = scoring.add_scores(frame, columns, scored)
         groups = {"all": table}
         if _GROUP in table:
-            keys = table[_GROUP].fillna("").map(lambda key: to_line(str(key).strip(), 60) or "without a name")
-            groups |= {f"group {name}": part for name, part in table.groupby(keys, sort=False)}
-        for part, rows in groups.items():
+            names = table[_GROUP].fillna("").map(lambda name: to_line(str(name).strip(), 60) or "without a name")
+            groups |= {f"group {name}": rows for name, rows in table.groupby(names, sort=False)}
+        for group, rows in groups.items():
             sums = rows[[scoring.name_column(name, column) for name in scored for column in columns]].sum()
             sums["rows"] = len(rows)
-            self._sums[part] = sums + self._sums.get(part, 0)
+            self._sums[group] = sums + self._sums.get(group, 0)
         return table, records
 
-    def about(self, source: Path) -> dict[str, Any]:
-        """Return everything needed to reproduce and judge the scores of the file ``source``, for JSON."""
+    def describe(self, source: Path) -> dict[str, Any]:
+        """Return JSON-ready metadata to reproduce and interpret the scores of the file ``source``."""
         return {
             "input": source.name,
             "sha256 of the input": checksums.of_file(source),
@@ -144,7 +146,7 @@ class ScoredFile:
             "metrics": {
                 name: {
                     "signature": self.signatures[name],
-                    "range": [str(end) for end in metric.range],
+                    "range": [str(bound) for bound in metric.range],
                     "higher is better": metric.higher_is_better,
                     "source": metric.citation,
                     **({"substitute": note} if (note := self.chosen.substitutes.get(name)) else {}),
@@ -170,30 +172,33 @@ def score_file(
     workers: int | None = 1,
     progress: Callable[[int, float], object] | None = None,
 ) -> ScoredFile:
-    """Score the candidates of a file; write its rows with a column of scores for each metric.
+    """Score the candidates in a file, and write its rows with a column of scores for each metric.
 
-    The column ``reference`` is compared with ``candidate``, and with each ``candidate:<system>``, whose
-    scores are in a column ``<metric>:<system>``. Columns and rows of the input keep their order. Means are
-    also returned for each value of a column ``group``. The output is written only when all rows are scored,
-    and with it ``<output>.about.json``: metrics, settings, models, versions, means, and cautions. A metric
-    whose models cannot be loaded is left out if others score. Until the output is complete, a hidden folder
-    next to it keeps the scores, so that the same call resumes an interrupted run.
+    The column ``candidate``, and each column ``candidate:<system>``, is scored against ``reference``; a
+    system's scores are in a column ``<metric>:<system>``. Columns and rows of the input keep their order. If
+    there is a column ``group``, means are also computed for each group. The output is written only when all
+    rows are scored, together with ``<output>.about.json``, which has the metrics, settings, models, versions,
+    means and cautions. A metric whose models cannot be loaded is left out if others score. Until the output
+    is complete, the scores are kept in a hidden folder next to it, so that the same call resumes an
+    interrupted run.
 
     Parameters
     ----------
-    metrics : a name (:func:`radeval_lib.metrics.names`), names, or settings by name, as texts or values;
-        ``all`` selects all metrics, see :func:`~radeval_lib.metrics.by_name.choose`.
-    input_path, output_path : ``.csv``, ``.tsv`` or ``.jsonl``; the two may differ in format, but must be two
-        files.
-    explain : whether to write ``<output>.explained.jsonl`` too, a line per pair: the number of its row from
-        1, its ``id`` if the file has such a column, the column of its candidate, its scores, and the fields
+    metrics : a name (:func:`radeval_lib.metrics.names`), names, or a mapping from name to settings; ``all``
+        selects all metrics, see :func:`~radeval_lib.metrics.by_name.choose`. Settings may be given as
+        strings.
+    input_path, output_path : two different files whose names end in ``.csv``, ``.tsv`` or ``.jsonl``; their
+        formats may differ.
+    explain : whether to also write ``<output>.explained.jsonl``, which has a line per pair: the row's number
+        from 1 and its ``id``, if the file has such a column, the candidate's column, the scores, and the keys
         of :func:`~radeval_lib.metrics.scoring.build_explanation`.
-    report : the file for an HTML page about the scores (:mod:`radeval_lib.metrics.report`), if any; a path
-        other than those of the input and of the other outputs.
-    texts : whether explanations and the page may repeat words of the texts.
-    workers : how many processes score; None for one per core if no metric needs a model and the file is
-        large. The scores are the same with any number.
-    progress : called with the number of rows scored so far and the share of the file, from 0 to 1.
+    report : the path of an HTML page about the scores (:mod:`radeval_lib.metrics.report`), which must differ
+        from the input and the other outputs; by default, no page is written.
+    texts : whether explanations and the page may quote the texts.
+    workers : the number of processes that score; None for one per core if no metric needs a model and the
+        file is large. Scores do not depend on it.
+    progress : a function called after each chunk with the number of rows scored so far and the share of the
+        file read so far, from 0 to 1.
 
     Raises
     ------
@@ -212,7 +217,7 @@ def score_file(
         raise MetricError(problem, str(report), "Give the page another name.")
     check_format(target)
     if workers is not None and (not isinstance(workers, int) or workers < 1):
-        raise MetricError(f"workers is {workers!r}", "workers", "Give a whole number, 1 or more, or None.")
+        raise MetricError(f"{workers!r} is not an integer >= 1", "workers", "Give 1 or more, or None.")
     scored = ScoredFile(chosen := choose(metrics))
     page = None
     if report:
@@ -225,7 +230,7 @@ def score_file(
         stream = stack.enter_context(explained[0].open("w", encoding="utf-8")) if explained else None
         write = make_row_writer(target, stack.enter_context(output.open("w", newline="", encoding="utf-8")))
         for chunk, result in stack.enter_context(closing(_score_chunks(source, scorer, chosen, workers))):
-            table, records = scored.take(chunk, result)
+            table, records = scored.add(chunk, result)
             write(table)
             for pair, record in records:
                 if stream is not None:
@@ -234,18 +239,20 @@ def score_file(
                     page.add(pair, record)
             if progress is not None and len(table):
                 progress(scored.rows, chunk.share)
-        text = json.dumps(scored.about(source), indent=2, ensure_ascii=False)
-        about.write_text(f"{text}\n", encoding="utf-8")
+        metadata = json.dumps(scored.describe(source), indent=2, ensure_ascii=False)
+        about.write_text(f"{metadata}\n", encoding="utf-8")
         if report and page is not None:
-            with atomic.new_file(Path(report)) as new:
-                page.write(new, source=source.name, scored=scored)
+            with atomic.new_file(Path(report)) as page_path:
+                page.write(page_path, source=source.name, scored=scored)
     shutil.rmtree(scorer.folder, ignore_errors=True)
     return scored
 
 
 def choose_workers(chosen: ChosenMetrics, source: Path) -> int:
-    """Return how many processes should score a file: one per core, but at most one for each two megabytes,
-    because a process takes seconds to start; only one if a metric has a model, which uses all cores."""
+    """Return how many processes should score a file: one per core, but at most one per two megabytes.
+
+    Starting a process takes seconds. If a metric has a model, which uses all cores, the number is 1.
+    """
     if any(set(metric.models().values()) - {"rules"} for metric in chosen.metrics.values()):
         return 1
     size = source.stat().st_size if source.is_file() else 0
@@ -253,17 +260,19 @@ def choose_workers(chosen: ChosenMetrics, source: Path) -> int:
 
 
 class _ChunkScorer:
-    """Scores chunks independently of each other, in any process.
+    """A scorer of single chunks, in any order and any process.
 
-    It keeps the scores of each chunk in a file of ``folder``, so that an interrupted run can resume. ``key``
+    The scores of each chunk are kept in a file in ``folder``, so that an interrupted run can resume. ``key``
     identifies the metrics, settings, code and files on which the scores depend.
     """
 
     def __init__(
         self, metrics: dict[str, Metric], target: Path, source_name: str, explain: bool, quote_texts: bool
     ) -> None:
-        """Determine the folder and key for kept scores; ``target`` is the output, ``source_name`` the
-        input's name."""
+        """Determine the folder and key of kept scores.
+
+        ``target`` is the output file, and ``source_name`` the name of the input file.
+        """
         self._metrics, self._where, self._explained, self._texts = metrics, source_name, explain, quote_texts
         self.folder = target.with_name(f".scoring-{checksums.of_text(target.name)[:16]}")
         settings = [[metric.signature(), metric.device] for metric in metrics.values()]
@@ -271,15 +280,16 @@ class _ChunkScorer:
         self.key = json.dumps([str(self.folder), source_name, settings, explain, quote_texts, code])
 
     def __call__(self, chunk: Chunk, names: list[str]) -> tuple[Chunk, dict[str, Any]]:
-        """Return the chunk and the results of the named metrics as a dictionary for JSON.
+        """Return the chunk and the results of the named metrics as a JSON-ready dictionary.
 
         Returns
         -------
         chunk : the chunk, unchanged.
-        result : ``columns``, the columns of candidates; ``in context``, whether contexts of patients were
-            used; ``failed``, by metric the parts of its error; ``scored``, by metric the fields of
-            :class:`~radeval_lib.metrics.scoring.Results` without reasons; ``explained``, the explanation of
-            each pair, if requested; ``kept``, whether an interrupted run had scored the chunk.
+        result : ``columns``, the names of the columns of candidates; ``in context``, whether patients'
+            contexts were used; ``failed``, a mapping from metric to the parts of its error; ``scored``, a
+            mapping from metric to the fields of :class:`~radeval_lib.metrics.scoring.Results`, without
+            reasons; ``explained``, the explanation of each pair, if requested; ``kept``, whether an
+            interrupted run had already scored the chunk.
         """
         content = chunk.frame.to_json(orient="split", default_handler=str)
         path = self.folder / f"{checksums.of_text(f'{self.key} {names} {content}')}.json"
@@ -295,24 +305,24 @@ class _ChunkScorer:
             "in context": evaluation.contexts is not None,
             "failed": {name: [error.what, error.where, error.remedy] for name, error in failed},
             "scored": {
-                name: scored._replace(reasons=[], scores=None) for name, scored in evaluation.scored.items()
+                name: results._replace(reasons=[], scores=None) for name, results in evaluation.scored.items()
             },
             "explained": [
-                scoring.build_explanation(evaluation.list_reasons(at), pair, texts=self._texts)
-                for at, pair in enumerate(evaluation.pairs if self._explained else ())
+                scoring.build_explanation(evaluation.list_reasons(index), pair, texts=self._texts)
+                for index, pair in enumerate(evaluation.pairs if self._explained else ())
             ],
         }
         text = json.dumps(result)
         if not failed:
             with suppress(OSError):  # Without the kept file, a resumed run scores the chunk again.
                 self.folder.mkdir(exist_ok=True)
-                with atomic.new_file(path) as part:
-                    part.write_text(text, encoding="utf-8")
+                with atomic.new_file(path) as new_path:
+                    new_path.write_text(text, encoding="utf-8")
         return chunk, {**json.loads(text), "kept": False}
 
 
-#: The scorers of this worker process by their keys. A scorer keeps the models that it loaded, so that a
-#: worker loads them once.
+#: A mapping from key to scorer in this worker process. A scorer keeps the models that it loaded, so that the
+#: process loads them once.
 _SCORERS: dict[str, _ChunkScorer] = {}
 
 
@@ -324,8 +334,10 @@ def _score_in_worker(scorer: _ChunkScorer, chunk: Chunk, names: list[str]) -> tu
 def _score_chunks(
     source: Path, scorer: _ChunkScorer, chosen: ChosenMetrics, workers: int
 ) -> Generator[tuple[Chunk, dict[str, Any]], None, None]:
-    """Yield each chunk of a file with its results, in the file's order; at most two chunks per worker are in
-    memory. A metric that was left out of ``chosen`` in the meantime does not score later chunks.
+    """Yield each chunk of a file with its results, in the file's order.
+
+    At most two chunks per worker are in memory. A metric that has meanwhile been removed from
+    ``chosen.metrics`` does not score later chunks.
 
     Raises
     ------
@@ -345,14 +357,15 @@ def _score_chunks(
 
 
 def read_chunks(path: Path) -> Iterator[Chunk]:
-    """Yield the rows of a file in chunks of at most :data:`CHUNK`, at least one chunk; all values of a CSV or
-    TSV file are texts.
+    """Yield the rows of a file in chunks of at most :data:`CHUNK` rows, at least one chunk.
+
+    All values of a CSV or TSV file are strings.
 
     Raises
     ------
     MetricError
-        If there is no such file, it is not of the format that its name ends in, or a chunk has a column that
-        the first chunk lacks.
+        If there is no such file, its content does not have the format that its name ends in, or a chunk has a
+        column that the first chunk lacks.
     """
     check_format(path)
     if not path.is_file():
@@ -369,20 +382,32 @@ def read_chunks(path: Path) -> Iterator[Chunk]:
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Return all rows of a file as one table; raises the errors of :func:`read_chunks`."""
+    """Return all rows of a file as one DataFrame.
+
+    Raises
+    ------
+    MetricError
+        For the same causes as :func:`read_chunks`.
+    """
     return pd.concat([chunk.frame for chunk in read_chunks(path)], ignore_index=True)
 
 
 def _read_chunks(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
-    """Yield the rows of a file in chunks, each with the share of the file read so far."""
+    """Yield the rows of a file in chunks, each with the share of the file read so far, from 0 to 1.
+
+    Raises
+    ------
+    MetricError
+        If the file is not text in UTF-8, or its content does not have the format that its name ends in.
+    """
     size = path.stat().st_size or 1
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
-            raw: Any = stream.buffer
-            read = read_json_lines if path.suffix.lower() == ".jsonl" else _open_delimited
-            columns, rows = read(stream, path.name)
+            byte_stream: Any = stream.buffer
+            open_rows = read_json_lines if path.suffix.lower() == ".jsonl" else _open_delimited
+            columns, rows = open_rows(stream, path.name)
             while batch := list(islice(rows, CHUNK)):
-                yield pd.DataFrame(batch, dtype=object), raw.tell() / size
+                yield pd.DataFrame(batch, dtype=object), byte_stream.tell() / size
                 columns = []
             if columns:
                 yield pd.DataFrame(columns=columns, dtype=object), 1.0
@@ -395,25 +420,25 @@ def _read_chunks(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
 
 
 def _open_delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
-    """Return the columns of a CSV or TSV file, and an iterator over its rows. The separator may be a comma, a
-    semicolon or a tab.
+    """Return the columns of a CSV or TSV file, and an iterator over its rows as mappings from column to cell.
 
-    Pandas is not used, because it fills up rows that have too few cells instead of refusing them.
+    The separator may be a comma, a semicolon or a tab. Pandas is not used, because it pads rows with too few
+    cells instead of refusing them.
 
     Raises
     ------
     MetricError
         If the file is empty or a column's name occurs twice; from the iterator, if a row has the wrong number
-        of cells or a quotation mark is not closed. ``where`` names the file.
+        of cells or a quotation mark is not closed. The errors name the file ``where``.
     """
-    # Some reports are longer than the module's own limit of 131,072 characters per cell.
+    # Some reports are longer than the default limit of 131,072 characters per cell.
     csv.field_size_limit(1 << 30)
     header = next((line for line in stream if line.strip()), "")
     stream.seek(0)
     separator = max(("\t" if where.lower().endswith(".tsv") else ",", ",", ";", "\t"), key=header.count)
     reader = csv.reader(stream, strict=True, delimiter=separator)
 
-    def cells() -> Iterator[list[str]]:
+    def read_rows() -> Iterator[list[str]]:
         try:
             yield from filter(None, reader)  # Blank lines are not rows.
         except csv.Error as error:
@@ -422,34 +447,36 @@ def _open_delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dic
                 f"not a CSV file: {error}", line, "Close each quotation mark; double it in a cell."
             ) from None
 
-    def rows() -> Iterator[dict[str, Any]]:
-        for number, row in enumerate(cells_left, start=1):
+    def read_records() -> Iterator[dict[str, Any]]:
+        for number, row in enumerate(remaining_rows, start=1):
             if len(row) != len(columns):
                 problem = f"{len(row)} cells, but the header has {len(columns)}"
                 raise MetricError(problem, f"{where}, row {number}", "Quote texts that contain separators.")
             yield dict(zip(columns, row, strict=True))
 
-    cells_left = cells()
-    if not (columns := next(cells_left, [])):
+    remaining_rows = read_rows()
+    if not (columns := next(remaining_rows, [])):
         raise MetricError("the file is empty", where, "Begin it with a line of column names.")
     if repeated := [name for name in columns if columns.count(name) > 1]:
         problem = f"two columns are called {to_line(repeated[0], 30)!r}"
         raise MetricError(problem, where, scoring.suggest_column(columns, repeated[0]))
-    return columns, rows()
+    return columns, read_records()
 
 
 def read_json_lines(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
-    """Return the columns of a JSON lines file without rows, which are ``reference`` and ``candidate``, and an
-    iterator over the objects of this file; blank lines and empty objects are skipped.
+    """Return the columns ``reference`` and ``candidate``, for a file without rows, and an iterator over the
+    objects of a JSON Lines file.
+
+    Blank lines and empty objects are skipped.
 
     Raises
     ------
     MetricError
         From the iterator, if a line is not a JSON object, or has half of a surrogate pair, which cannot be
-        written to a file. ``where`` names the file.
+        written to a file. The errors name the file ``where``.
     """
 
-    def rows() -> Iterator[dict[str, Any]]:
+    def read_records() -> Iterator[dict[str, Any]]:
         for number, line in enumerate(stream, start=1):
             row, location = None, f"{where}, line {number}"
             with suppress(ValueError, RecursionError):
@@ -462,7 +489,7 @@ def read_json_lines(stream: TextIO, where: str) -> tuple[list[str], Iterator[dic
             if row:
                 yield row
 
-    return [REFERENCE, CANDIDATE], rows()
+    return [REFERENCE, CANDIDATE], read_records()
 
 
 def check_format(path: Path) -> None:
@@ -477,8 +504,9 @@ def check_target(target: Path, sources: Iterable[Path] = (), example: str = "sco
 
     Parameters
     ----------
-    sources : the inputs.
-    example : the name of a file that the error suggests if the path is a folder.
+    target : the path of the output.
+    sources : the paths of the inputs.
+    example : the file name that the error suggests if the path is a folder.
     """
     if target.is_dir():
         raise MetricError(f"{target} is a folder", remedy=f"Name a file in it, such as {target / example}.")
@@ -493,22 +521,22 @@ def check_target(target: Path, sources: Iterable[Path] = (), example: str = "sco
 def make_row_writer(path: Path, stream: TextIO) -> Callable[[pd.DataFrame], None]:
     """Return a function that writes the rows of a table to a stream, in the format that ``path`` ends in.
 
-    In JSON lines, numbers that are not finite are null. In CSV and TSV, the first call writes the header, and
+    In JSON Lines, numbers that are not finite are null. In CSV and TSV, the first call writes the header, and
     lists, mappings and booleans are written as JSON.
     """
 
-    def write_lines(frame: pd.DataFrame) -> None:
+    def write_json_lines(frame: pd.DataFrame) -> None:
         for row in frame.to_dict("records"):
             for name, value in row.items():
                 if isinstance(value, float) and not math.isfinite(value):
                     row[name] = None
             stream.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n")
 
-    def as_cell(value: Any) -> Any:
+    def format_cell(value: Any) -> Any:
         return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | bool) else value
 
-    def write_cells(frame: pd.DataFrame) -> None:
-        cells = frame.map(as_cell)
+    def write_delimited(frame: pd.DataFrame) -> None:
+        cells = frame.map(format_cell)
         # The csv module would leave a carriage return unquoted, since lines here end with a line feed.
         has_returns = cells.map(lambda cell: isinstance(cell, str) and "\r" in cell).any(axis=None)
         cells.to_csv(
@@ -520,4 +548,4 @@ def make_row_writer(path: Path, stream: TextIO) -> Callable[[pd.DataFrame], None
             quoting=csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL,
         )
 
-    return write_lines if path.suffix.lower() == ".jsonl" else write_cells
+    return write_json_lines if path.suffix.lower() == ".jsonl" else write_delimited

@@ -16,7 +16,7 @@ from radeval_lib.stats.tokens import porter_stemmer
 
 # "t1", "patient's", "x-ray" and "2.5" are one word each; an underscore is not part of a word.
 _WORD = re.compile(r"[^\W_]+(?:[-'.][^\W_]+)*")
-_NO_SYNONYMS = SimpleNamespace(synsets=lambda word: [])  # used in place of WordNet if no folder is given
+_EMPTY_DICTIONARY = SimpleNamespace(synsets=lambda word: [])  # used in place of WordNet if no folder is given
 _FORMS = ("data.{}", "index.{}", "{}.exc")
 _FILES = [form.format(part) for part in ("noun", "verb", "adj", "adv") for form in _FORMS]
 
@@ -28,11 +28,11 @@ def _open_wordnet(folder: str) -> Any:
     Raises
     ------
     MetricError
-        If a file that synonyms are read from is missing.
+        If a file that the synonyms need is missing.
     """
     if missing := [name for name in _FILES if not (Path(folder) / name).is_file()]:
         problem = f"folder {Path(folder).name!r} lacks {len(missing)} files: {list_names(missing, 60)}"
-        raise MetricError(problem, "meteor.wordnet", "Give a folder with all files of WordNet, or none.")
+        raise MetricError(problem, "meteor.wordnet", "Name a folder with all WordNet files, or none.")
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
@@ -58,12 +58,13 @@ def _open_wordnet(folder: str) -> Any:
 class Meteor(Metric):
     """METEOR with NLTK's constants (alpha 0.9, beta 3, gamma 0.5), from 0 to 1.
 
-    A text without words scores 0. Each value's detail has the number of words of both texts.
+    A text without words scores 0. Each score's detail has the keys ``reference words`` and ``candidate
+    words``, the number of words in each text.
 
     Parameters
     ----------
-    wordnet : folder of a WordNet dictionary (``nltk_data/corpora/wordnet``, version 3.0), for the synonym
-        step; None skips the step. The signature names the version or says that there are no synonyms.
+    wordnet : the folder of a WordNet dictionary (``nltk_data/corpora/wordnet``, version 3.0) for the synonym
+        step; None skips the step. The signature names the version, or says that synonyms are not used.
     """
 
     name = "meteor"
@@ -75,23 +76,23 @@ class Meteor(Metric):
     wordnet: str | None = None
 
     def __post_init__(self) -> None:
-        """Open the dictionary, and determine its version, if ``wordnet`` names a folder."""
-        self._synonyms: Any = _NO_SYNONYMS
+        """Open the dictionary and determine its version if ``wordnet`` names a folder."""
+        self._dictionary: Any = _EMPTY_DICTIONARY
         self._synonym_source = "none"
         if self.wordnet is not None:
-            self._synonyms = _open_wordnet(self.wordnet)
-            self._synonym_source = f"wordnet-{self._synonyms.get_version() or 'unknown'}"
+            self._dictionary = _open_wordnet(self.wordnet)
+            self._synonym_source = f"wordnet-{self._dictionary.get_version() or 'unknown'}"
 
     def settings(self) -> dict[str, Any]:
-        """Return the source of synonyms with its version, such as ``wordnet-3.0``; ``none`` without one."""
+        """Return the key ``synonyms`` with the dictionary's version, such as ``wordnet-3.0``, or ``none``."""
         return {"synonyms": self._synonym_source}
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
-        """Yield METEOR and a dictionary with the number of words of both texts for each pair."""
+        """Yield METEOR and a dictionary with the number of words in each text for each pair."""
         from nltk.translate.meteor_score import single_meteor_score as score
 
         stemmer = porter_stemmer()
         for reference, candidate in pairs:
             words = [_WORD.findall(text.lower()) for text in (reference, candidate)]
-            value = score(*words, stemmer=stemmer, wordnet=self._synonyms) if all(words) else 0.0
+            value = score(*words, stemmer=stemmer, wordnet=self._dictionary) if all(words) else 0.0
             yield float(value), {"reference words": len(words[0]), "candidate words": len(words[1])}

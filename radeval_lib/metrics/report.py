@@ -20,7 +20,7 @@ import numpy as np
 
 from radeval_lib.metrics.base import Metric, Pair
 from radeval_lib.metrics.by_rules import SIDES, Highlight, Segment, choose_mark_kind, cut_segments
-from radeval_lib.metrics.cautions import RELIABLE
+from radeval_lib.metrics.cautions import RELIABLE_SHARE
 from radeval_lib.metrics.scoring import name_column
 from radeval_lib.text_format import environment
 
@@ -80,7 +80,7 @@ class ScorePage:
             shown=len(worst_first),
             total=self._total,
             texts=self._texts,
-            reliable=RELIABLE,
+            reliable=RELIABLE_SHARE,
             style=style,
             script=script,
             policy=f"default-src 'none'; style-src {hash_content(style)}; "

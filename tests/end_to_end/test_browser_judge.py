@@ -93,14 +93,14 @@ def test_its_modules_judge_alone_as_they_do_here(tmp_path: Path) -> None:
         packed.extractall(tmp_path)
     program = (
         f"import sys, json; sys.path.insert(0, {str(tmp_path)!r})\n"
-        f"from {browser_judge.ENTRY} import shown_as_json\nimport yaml\n"
+        f"from {browser_judge.ENTRY} import dump_page_data\nimport yaml\n"
         "assert not hasattr(yaml, 'CSafeLoader')\n"
-        "print(json.dumps([shown_as_json(*pair) for pair in json.load(sys.stdin)]))"
+        "print(json.dumps([dump_page_data(*pair) for pair in json.load(sys.stdin)]))"
     )
     alone, pairs = [sys.executable, "-I", "-S", "-c", program], json.dumps(PAIRS)
     done = subprocess.run(alone, input=pairs, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert json.loads(done.stdout) == [by_rules.shown_as_json(*pair) for pair in PAIRS]
+    assert json.loads(done.stdout) == [by_rules.dump_page_data(*pair) for pair in PAIRS]
 
 
 def test_examples_have_the_errors_that_they_are_named_for() -> None:

@@ -66,7 +66,7 @@ def test_cautions_of_texts(reference: str, candidate: str, expected: list[str]) 
     [
         ("Right pneumothorax.", "Cat.", [cautions.UNREAD_CANDIDATE]),
         ("Cat.", "Right pneumothorax.", [cautions.UNREAD_REFERENCE]),
-        ("Right pneumothorax. Cats chase angry birds.", "Right pneumothorax.", [cautions.LITTLE]),
+        ("Right pneumothorax. Cats chase angry birds.", "Right pneumothorax.", [cautions.MOSTLY_UNREAD]),
         ("Right pneumothorax.", "No pneumothorax.", []),
         (LINE, "Small left pleural effusion. No pleural effusion.", [cautions.CONTRADICTED]),
         (LINE, "Small left pleural effusion. No right pleural effusion.", []),
@@ -113,8 +113,8 @@ def test_five_in_a_hundred_need_no_words_and_more_do() -> None:
             candidate = "" if row <= doubtful else f"text {row}"
             counted.add("s", row, (f"reference {row}", candidate), {"n": ["odd"] if row < 20 else []})
         expected = f"in {doubtful} of its 20 pairs {EMPTY_CANDIDATE}" if doubtful > 1 else ""
-        assert counted.doubt("s", "m") == expected
-        assert counted.doubt("s", "n").startswith("in 19 of its 20 pairs odd")
+        assert counted.summarize("s", "m") == expected
+        assert counted.summarize("s", "n").startswith("in 19 of its 20 pairs odd")
         assert counted.is_silent("s", "m") == silent
 
 

@@ -14,7 +14,7 @@ async function load() {
   python.unpackArchive(await archive.arrayBuffer(), "zip", { extractDir: "/judge" });
   python.runPython("import sys; sys.path.insert(0, '/judge')");
   const judge = python.pyimport(asked.get("entry"));
-  judge.shown_as_json("Normal.", "Normal."); // loads the lexicon
+  judge.dump_page_data("Normal.", "Normal."); // loads the lexicon
   // All is loaded. Before the first text of a reader arrives, remove every function that can reach other machines.
   for (const name of ["fetch", "XMLHttpRequest", "WebSocket", "WebTransport", "EventSource", "Worker"]) {
     Object.defineProperty(self, name, { value: undefined });
@@ -27,7 +27,7 @@ judge.then(() => postMessage({ ready: true }), (error) => postMessage({ failed: 
 
 addEventListener("message", async ({ data: { number, reference, candidate } }) => {
   try {
-    postMessage({ number, answer: JSON.parse((await judge).shown_as_json(reference, candidate)) });
+    postMessage({ number, answer: JSON.parse((await judge).dump_page_data(reference, candidate)) });
   } catch (error) {
     postMessage({ number, failed: String(error.message || error) });
   }
