@@ -33,7 +33,8 @@ from radeval_lib.metrics.scoring import CANDIDATE, ID, REFERENCE
 #: lost if a run is interrupted.
 CHUNK = 500
 _GROUP = "group"
-_SURROGATE = re.compile("[\ud800-\udfff]")  # half of a pair that encodes one character; UTF-8 cannot encode it alone
+# Half of a pair that encodes one character; UTF-8 cannot encode it alone.
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _FORMATS = (*_SEPARATORS, ".jsonl")
 
@@ -129,7 +130,9 @@ class ScoredFile:
         table = scoring.add_scores(frame, columns, scored)
         groups = {"all": table}
         if _GROUP in table:
-            names = table[_GROUP].fillna("").map(lambda name: to_line(str(name).strip(), 60) or "without a name")
+            names = (
+                table[_GROUP].fillna("").map(lambda key: to_line(str(key).strip(), 60) or "without a name")
+            )
             groups |= {f"group {name}": rows for name, rows in table.groupby(names, sort=False)}
         for group, rows in groups.items():
             sums = rows[[scoring.name_column(name, column) for name in scored for column in columns]].sum()
