@@ -130,10 +130,8 @@ class ScoredFile:
         table = scoring.add_scores(frame, columns, scored)
         groups = {"all": table}
         if _GROUP in table:
-            names = (
-                table[_GROUP].fillna("").map(lambda key: to_line(str(key).strip(), 60) or "without a name")
-            )
-            groups |= {f"group {name}": rows for name, rows in table.groupby(names, sort=False)}
+            keys = table[_GROUP].fillna("").map(lambda key: to_line(str(key).strip(), 60) or "without a name")
+            groups |= {f"group {name}": rows for name, rows in table.groupby(keys, sort=False)}
         for group, rows in groups.items():
             sums = rows[[scoring.name_column(name, column) for name in scored for column in columns]].sum()
             sums["rows"] = len(rows)
