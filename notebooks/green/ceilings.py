@@ -22,7 +22,7 @@ WEIGHTS: Mapping[str, float] = {
     "significant": 0.5,
     "negligible": 0.0,
 }
-"""The weight of a marked error by its significance; the last two are for wrong attributes."""
+"""A mapping from the significance of a marked error to its weight; the last two are for wrong attributes."""
 RADIOLOGIST = "one radiologist's grade"
 STORED_SCORES = {
     "weighted errors by rules": ("green_rules_errors", -1),
@@ -37,9 +37,9 @@ STORED_SCORES = {
     "ROUGE-L": ("rouge_l", 1),
     "BLEU": ("bleu", 1),
 }
-"""Column of each of RadPref's stored scores, and 1 if higher values are better, else -1.
+"""A mapping from the title of each stored score of RadPref to its column, and 1 if higher is better, else -1.
 
-A title names in parentheses the substitute model of a score that needs one.
+The title names in parentheses the substitute model, if the score needs one.
 """
 LEXICAL = ["METEOR", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU"]
 FINDING_COUNTS = ["reference_findings", "candidate_findings"]
@@ -49,44 +49,45 @@ def count_marks(radpref: Recording) -> pd.DataFrame:
     """Count the errors that each radiologist marked in each candidate of RadPref.
 
     The returned table has one row per radiologist and candidate. Columns are those of
-    :func:`radeval_lib.data.radpref.read_marks`; ``case``, ``set``, ``system`` and the numbers of findings of
-    :data:`FINDING_COUNTS`; the sums ``errors`` (all), ``significant`` (errors that require action) and
-    ``weighted`` (by :data:`WEIGHTS`); ``undefined``, whether GREEN's ratio is 0/0, since no finding matches
-    and no error is significant; and ``both_empty``, whether, in addition, neither text lists a finding.
+    :func:`radeval_lib.data.radpref.read_marks`; ``case``, ``set``, ``system`` and the numbers of findings in
+    :data:`FINDING_COUNTS`; the sums ``errors`` (all errors), ``significant`` (errors that require action) and
+    ``weighted`` (by :data:`WEIGHTS`); ``undefined``, whether the GREEN score is 0/0, since no finding
+    matches and no error is significant; and ``both_empty``, whether, in addition, neither text lists a
+    finding.
     """
     candidates = radpref.table.set_index("number")[["case", "set", "system", *FINDING_COUNTS]]
     marks = radpref.parts["ratings"].join(candidates, on="number")
     counts = {mark: marks["_".join(mark)] for mark in MARKS}
     marks["errors"] = sum(counts.values())
-    marks["significant"] = sum(count for (_, weight), count in counts.items() if weight in SIGNIFICANT)
-    marks["weighted"] = sum(WEIGHTS[weight] * count for (_, weight), count in counts.items())
+    marks["significant"] = sum(count for (_, level), count in counts.items() if level in SIGNIFICANT)
+    marks["weighted"] = sum(WEIGHTS[level] * count for (_, level), count in counts.items())
     marks["undefined"] = (marks["clean"] == 0) & (marks["significant"] == 0)
     marks["both_empty"] = marks["undefined"] & (marks[FINDING_COUNTS] == 0).all(axis=1)
     return marks
 
 
 def orient_scores(candidates: pd.DataFrame) -> pd.DataFrame:
-    """Return the scores of :data:`STORED_SCORES`, with changed signs if lower values are better.
+    """Return the scores of :data:`STORED_SCORES`, negated if lower values are better.
 
-    ``candidates``: the stored table of RadPref's candidates. The returned table has one row per candidate and
-    one column per score, named by its title.
+    ``candidates`` is the stored table of RadPref's candidates. The returned table has one row per candidate
+    and one column per score, named by its title.
     """
     return pd.DataFrame({title: sign * candidates[column] for title, (column, sign) in STORED_SCORES.items()})
 
 
 def split_views(frame: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
-    """Return a table for all of RadPref's candidates, for each system, and for the differences within cases.
+    """Return views of a table: all candidates of RadPref, those of each system, and differences within cases.
 
     Parameters
     ----------
     frame : the table, with any numeric columns and one row per candidate, indexed by ``number``.
-    candidates : the stored table, with the same index.
+    candidates : the stored table of RadPref's candidates, with the same index.
 
     Returns
     -------
     dict
-        By the name of the view, (its rows of ``frame``, the case of each row). The view ``within a case`` has
-        one row per case instead, indexed by ``set``: the second system's value minus the first system's.
+        A mapping from the name of a view to its table and the case of each row. The view ``within a case``
+        has one row per case, indexed by ``set``: the second system's values minus the first system's.
     """
     by_system = dict(list(candidates.groupby("system")))
     first, second = (frame.loc[rows.index].set_axis(rows["set"]) for rows in by_system.values())
@@ -102,15 +103,15 @@ def split_views(frame: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, tupl
 def compare_with_radiologist(
     scores: Mapping[int, pd.DataFrame], grades: pd.DataFrame, cases: pd.Series, run: Run, stream: str
 ) -> pd.DataFrame:
-    """Return Kendall's τ_b of scores, and of one radiologist's grade, with the mean grade of the others.
+    """Return Kendall's τ_b between scores, or one radiologist's grade, and the mean grade of the others.
 
     Each of the three radiologists is left out of the mean grade in turn, and the three values of τ_b are
     averaged.
 
     Parameters
     ----------
-    scores : for each radiologist who is left out, by name, a table with one row per candidate and one column
-        per score.
+    scores : a mapping from each radiologist who is left out to a table with one row per candidate and one
+        column per score.
     grades : one row per candidate, one column per radiologist.
     cases : the case of each candidate; whole cases are resampled.
     run : the page's run, for the number of resamples.
@@ -119,18 +120,18 @@ def compare_with_radiologist(
     Returns
     -------
     DataFrame
-        One row per score, and :data:`RADIOLOGIST`; columns as in
+        One row per score, and the row :data:`RADIOLOGIST`; columns as in
         :func:`radeval_lib.stats.correlations.compare_with_one_rater`.
     """
     resampled = [
         resample(
-            {**by_rater, RADIOLOGIST: grades[rater]},
+            {**table, RADIOLOGIST: grades[rater]},
             grades.drop(columns=rater).mean(axis=1),
             groups=cases,
             kind="kendall",
             resamples=run.profile.resamples,
             rng=run.rng(stream),
         )
-        for rater, by_rater in scores.items()
+        for rater, table in scores.items()
     ]
     return compare_with_one_rater(resampled)

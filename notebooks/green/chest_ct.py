@@ -1,4 +1,4 @@
-"""Compare the abnormalities that the rules read in chest CT reports with labels that were set by hand."""
+"""Compare the abnormalities that the rules read in chest CT reports with manual labels."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ OBSERVATIONS = {
     "Lung opacity": "Lung Opacity",
     "Medical material": "Support Devices",
 }
-"""By label, the observation of the reader that means the same."""
+"""A mapping from label to the observation of the reader that means the same."""
 CODES = {"Emphysema": "Emphysema", "Lung nodule": "Nodule"}
-"""By label without such an observation, the code of Open-i that means the same."""
+"""A mapping from each label without such an observation to the code of Open-i that means the same."""
 ALL = "all"
-"""Name of the row of sums."""
+"""Name of the row of totals."""
 
 
 def measure_agreement(reports: Iterable[LabelledReport]) -> pd.DataFrame:
-    """Return how well the rules find each label of :data:`OBSERVATIONS` and :data:`CODES` in reports.
+    """Return the rules' precision and recall for each label in :data:`OBSERVATIONS` and :data:`CODES`.
 
     The returned table has one row per label, with columns ``labelled``, ``read`` and ``both`` (numbers of
-    reports with the label by hand, by the rules, and by both), ``precision``, ``recall`` and ``F1`` (0 to 1;
-    NaN if the denominator is 0). The row :data:`ALL` has the sums of the numbers, and micro averages. The
-    rules count every uncertain mention of an observation, but only probable mentions of a code.
+    reports labelled by hand, by the rules and by both), ``precision``, ``recall`` and ``F1`` (0 to 1; NaN if
+    the denominator is 0). The row :data:`ALL` has total counts and micro-averages. Of the uncertain mentions,
+    the rules count all those of an observation, but only the probable ones of a code.
     """
     names = [*OBSERVATIONS, *CODES]
     counts = pd.DataFrame(0, index=names, columns=["labelled", "read", "both"])

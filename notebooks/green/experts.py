@@ -1,4 +1,4 @@
-"""Compare six radiologists' error counts of the same report pairs, in every reading of GREEN's paper.
+"""Compare six radiologists' error counts for the same report pairs, in every reading of GREEN's paper.
 
 Source: Ostmeier et al. 2024, Section 4.1, Tables 1, 5, 6, 10 and Figure 6. Counts have shape (pairs, raters)
 or (pairs, categories, raters); the four pairs of a case follow one another.
@@ -28,15 +28,15 @@ from radeval_lib.study.checks import Check, Key, by_reading, check_statement, ch
 from radeval_lib.study.runs import Run
 
 Counts = Mapping[str, FloatArray]
-"""Counts of errors by their kind (``significant``, ``insignificant`` or ``total``)."""
+"""A mapping from kind of error (``significant``, ``insignificant`` or ``total``) to counts of errors."""
 KINDS: tuple[rexval.Kind, ...] = ("significant", "insignificant")
-ENDS, EXPERTS = ["estimate", "ci_low", "ci_high"], "Inter-Expert"
+STATISTICS, INTER_EXPERT = ["estimate", "ci_low", "ci_high"], "Inter-Expert"
 OTHERS, ALL_SIX = "each with the mean of the other five", "each with the mean of all six"
-"""Readings of the correlation between radiologists: with what each radiologist's counts are correlated."""
+"""Readings of the correlation between radiologists: the counts with which each one's are correlated."""
 
 
 def stack_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
-    """Return ReXVal's error counts by kind: ``significant``, ``insignificant`` and ``total``.
+    """Return a mapping from ``significant``, ``insignificant`` and ``total`` to ReXVal's error counts.
 
     Each array has shape (pairs, 6 categories, raters).
     """
@@ -45,27 +45,26 @@ def stack_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
 
 
 def number_cases(counts: FloatArray) -> list[int]:
-    """Return for each ReXVal pair the number of its case, from 0: 0, 0, 0, 0, 1, and so on.
+    """Return the case number of each ReXVal pair, from 0: 0, 0, 0, 0, 1, and so on.
 
-    ``counts``: an array with one row per pair, of any further shape; the four pairs of a case must follow one
-    another.
+    ``counts`` is an array whose first axis is the pairs; the four pairs of a case must follow one another.
     """
     return [pair // 4 for pair in range(len(counts))]
 
 
 def average_over_others(matrix: FloatArray) -> FloatArray:
-    """Return for each rater the mean of a measure over the other raters, shape (raters,).
+    """Return each rater's mean of a measure over the other raters; shape (raters,).
 
-    ``matrix``: the measure for each pair of raters, symmetric; its diagonal is ignored.
+    ``matrix`` has the measure for each pair of raters. It is symmetric, and its diagonal is ignored.
     """
     return matrix.mean(axis=1, where=~np.eye(len(matrix), dtype=bool))
 
 
 def _compute_sd(values: FloatArray, ddof: int) -> float:
-    """Return the standard deviation of the six experts' mean values over the five others.
+    """Return the standard deviation of the six experts' means over the other five experts.
 
-    ``values``: the values of the 15 pairs of experts, in the order of the upper triangle of a matrix, row by
-    row. ``ddof``: 0 to divide by n, 1 to divide by n - 1.
+    ``values`` has the values of the 15 pairs of experts, in the order of the upper triangle of a matrix, row
+    by row. ``ddof`` is 0 to divide by n, 1 to divide by n - 1.
     """
     matrix = np.zeros((6, 6))
     matrix[np.triu_indices(6, k=1)] = values
@@ -78,16 +77,16 @@ SPREADS: dict[str, Callable[[FloatArray], float]] = {
     "six expert means, n": lambda values: _compute_sd(values, ddof=0),
     "six expert means, n\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1": lambda values: _compute_sd(values, ddof=1),
 }
-"""Functions of the values of 15 pairs: the possible readings of the standard deviation in the prose on Table
-1."""
+"""A mapping from each reading of the standard deviation in the prose on Table 1 to a function of the values
+of the 15 pairs."""
 
 
 def compute_taus(counts: FloatArray) -> dict[str, FloatArray]:
-    """Return Kendall's tau between experts, by reading of what a correlation between experts is.
+    """Return a mapping from each reading of the correlation between experts to values of Kendall's tau.
 
-    ``counts``: shape (pairs, 6). The array of ``pairs of experts`` has 15 values, one per pair of experts;
-    the other arrays have six values, one per expert. A value is NaN if it needs the tau of an expert whose
-    counts are all equal.
+    ``counts`` has shape (pairs, 6). The array for ``pairs of experts`` has 15 values, one per pair; the other
+    arrays have six values, one per expert. A value is NaN if it depends on an expert whose counts are all
+    equal.
     """
     tau = agreement.kendall_matrix(counts)
     return {
@@ -99,23 +98,23 @@ def compute_taus(counts: FloatArray) -> dict[str, FloatArray]:
 
 
 def tabulate_tau_ranges(counts: Counts) -> pd.DataFrame:
-    """Return the range of Kendall's tau between experts, in every reading of what is counted and correlated.
+    """Return the range of Kendall's tau between experts, in every reading of the counts and the correlation.
 
     The returned table has one row per reading, with columns ``counts`` (what is counted), ``errors`` (their
-    kind), ``range over`` (what the taus are computed for), and ``low``, ``mean`` and ``high`` (of these
-    taus).
+    kind), ``range over`` (the reading of :func:`compute_taus`), and ``low``, ``mean`` and ``high`` (the
+    lowest, mean and highest tau).
     """
     levels = {
         (level, kind): rows
         for kind, array in counts.items()
         for level, rows in (("pair totals", array.sum(axis=1)), ("by category", array.reshape(-1, 6)))
     }
-    both = np.concatenate([counts[kind].reshape(-1, 6) for kind in KINDS])
-    levels["by category and significance", "significant and insignificant"] = both
+    both_kinds = np.concatenate([counts[kind].reshape(-1, 6) for kind in KINDS])
+    levels["by category and significance", "significant and insignificant"] = both_kinds
     rows = [
-        (*level, over, values.min(), values.mean(), values.max())
+        (*level, reading, values.min(), values.mean(), values.max())
         for level, array in levels.items()
-        for over, values in compute_taus(array).items()
+        for reading, values in compute_taus(array).items()
     ]
     return pd.DataFrame(rows, columns=["counts", "errors", "range over", "low", "mean", "high"])
 
@@ -129,26 +128,26 @@ def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> list[Che
     for row in readings.to_dict("records"):
         fits = low.low <= row["low"] <= low.high and high.low <= row["high"] <= high.high
         name, computed = f"Range {low.text} to {high.text}", f"{row['low']:.3f} to {row['high']:.3f}"
-        made = check_statement(name, f"{low.text} to {high.text}", computed, bool(fits))
-        checks[f"{row['counts']}, {row['errors']} errors, {row['range over']}"] = made
+        check = check_statement(name, f"{low.text} to {high.text}", computed, bool(fits))
+        checks[f"{row['counts']}, {row['errors']} errors, {row['range over']}"] = check
     return by_reading(checks)
 
 
 def average_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
     """Return the mean over experts of Kendall's tau between an expert's counts and a reference.
 
-    Its 95% interval is from a bootstrap over cases.
+    The 95% interval comes from a bootstrap over cases.
 
     Parameters
     ----------
     counts : the experts' counts, shape (pairs, experts).
-    references : the reference of each expert, shape (pairs, experts), or of all experts, shape (pairs, 1).
+    references : a reference for each expert, shape (pairs, experts), or one for all, shape (pairs, 1).
     run : the page's run, for the number of resamples and the random stream.
     """
     cases, n = number_cases(counts), run.profile.resamples
     by_expert = [
-        resample({"": counted}, reference, groups=cases, kind="kendall", resamples=n, rng=run.rng("taus"))
-        for counted, reference in zip(counts.T, np.broadcast_to(references, counts.shape).T, strict=True)
+        resample({"": column}, reference, groups=cases, kind="kendall", resamples=n, rng=run.rng("taus"))
+        for column, reference in zip(counts.T, np.broadcast_to(references, counts.shape).T, strict=True)
     ]
     value = float(agreement.kendall_with_reference(counts, references).mean())
     return Estimate(value, *percentile_ends(np.mean([resampled.draws[0] for resampled in by_expert], axis=0)))
@@ -157,22 +156,22 @@ def average_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimat
 def estimate_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the mean of Kendall's tau between experts in three readings, and its bootstrap over pairs.
 
-    ``counts``: shape (pairs, 6).
+    ``counts`` has shape (pairs, 6).
 
     Returns
     -------
-    table : one row per reading, with columns ``tau``, ``low`` and ``high`` (the 95% interval).
+    table : one row per reading, with columns ``tau``, ``low`` and ``high`` (bounds of the 95% interval).
     draws : one row per resample and one column per reading, with the mean tau in the resample.
     """
     names = {"pairs of experts": "mean over pairs of radiologists", OTHERS: OTHERS, ALL_SIX: ALL_SIX}
 
-    def read(sample: FloatArray) -> dict[str, float]:
+    def compute_means(sample: FloatArray) -> dict[str, float]:
         taus = compute_taus(sample)
         return {name: float(taus[reading].mean()) for reading, name in names.items()}
 
-    drawn = drawn_rows(np.arange(len(counts)), run.profile.resamples // 2, run.rng("inter-expert"))
-    draws = pd.DataFrame([read(counts[rows]) for rows in drawn])
-    table = pd.Series(read(counts)).to_frame("tau")
+    row_sets = drawn_rows(np.arange(len(counts)), run.profile.resamples // 2, run.rng("inter-expert"))
+    draws = pd.DataFrame([compute_means(counts[rows]) for rows in row_sets])
+    table = pd.Series(compute_means(counts)).to_frame("tau")
     table[["low", "high"]] = percentile_ends(draws).T
     return table, draws
 
@@ -180,38 +179,38 @@ def estimate_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFr
 def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws: pd.DataFrame) -> list[Check]:
     """Return checks of the radiologists' row of Table 6 against every reading of :func:`estimate_taus`.
 
-    ``cells``: the row, by the names of :data:`ENDS`. ``table`` and ``draws``: what ``estimate_taus``
-    returned.
+    ``cells`` is a mapping from each name in :data:`STATISTICS` to its cell in the row. ``table`` and
+    ``draws`` are the results of ``estimate_taus``.
     """
     computed = {
         reading: [row["tau"], *(estimate_quantile(draws[reading], level) for level in (0.025, 0.975))]
         for reading, row in table.iterrows()
     }
     checks = list[Check]()
-    for key, values in zip(ENDS, zip(*computed.values(), strict=True), strict=True):
-        name = Key("radiologists' own row", EXPERTS, key)
-        of_readings = zip(computed, values, strict=True)
-        made = {reading: check_value(name, cells[key], value) for reading, value in of_readings}
-        checks += by_reading(made)
+    for key, values in zip(STATISTICS, zip(*computed.values(), strict=True), strict=True):
+        name = Key("radiologists' own row", INTER_EXPERT, key)
+        value_pairs = zip(computed, values, strict=True)
+        reading_checks = {reading: check_value(name, cells[key], value) for reading, value in value_pairs}
+        checks += by_reading(reading_checks)
     return checks
 
 
 def estimate_quantile(values: ArrayLike, level: float) -> Estimate:
     """Return the quantile ``level`` (0 to 1) of resampled taus, with its 95% Monte Carlo interval.
 
-    If there are too few resamples to bound the quantile from below or above, that end of the interval is the
-    lowest or the highest possible tau, -1 or 1.
+    A bound for which there are too few resamples is replaced by the lowest or the highest possible tau, -1 or
+    1.
     """
-    reach = stats.quantile_test(values, q=0.0, p=level).confidence_interval(0.95)
-    low, high = (end if np.isnan(bound) else bound for bound, end in ((reach.low, -1), (reach.high, 1)))
+    interval = stats.quantile_test(values, q=0.0, p=level).confidence_interval(0.95)
+    low, high = (end if np.isnan(x) else x for x, end in ((interval.low, -1), (interval.high, 1)))
     return Estimate(float(np.quantile(np.asarray(values), level)), float(low), float(high))
 
 
 def compare_by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
     """Return each expert's mean absolute difference from other experts, for each way of comparing them.
 
-    ``counts``: shape (pairs, 6 categories, 6 experts). The tables, by the way of comparing, have one row per
-    expert and one column per category, ``(a)`` to ``(f)``.
+    ``counts`` has shape (pairs, 6 categories, 6 experts). The result is a mapping from the way of comparing
+    to a table with one row per expert and one column per category, ``(a)`` to ``(f)``.
     """
     ways: dict[str, Callable[[FloatArray], FloatArray]] = {
         "mean of all six": lambda part: np.abs(part - part.mean(axis=1, keepdims=True)).mean(axis=0),
@@ -226,7 +225,7 @@ def compare_by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
 
 
 def find_largest(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set[tuple[str, ...]]:
-    """Return the lists of columns in which a rater may have the largest value before rounding.
+    """Return the combinations of columns in which a rater may have had the largest value before rounding.
 
     Parameters
     ----------
@@ -239,8 +238,8 @@ def find_largest(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> s
     -------
     set of tuple
         The columns in which the rater's value is the largest, in three cases: the rater's exact values are as
-        low, as printed, or as high as rounding allows, and the others' are as high, as printed, or as low. If
-        the set has more than one list, the result changes with the unknown digits.
+        low as rounding allows and the others' as high; all are as printed; or the reverse of the first case.
+        If the set has more than one tuple, the unknown digits decide.
     """
     lists = set()
     steps = half_steps.reindex_like(table).fillna(0.0) * (1 - 1e-9)  # ranges that only touch do not tie
@@ -253,20 +252,20 @@ def find_largest(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> s
 def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
     """Return checks that GREEN deviates most of all raters in category (c) and in no other.
 
-    ``largest``: what :func:`find_largest` returned, by reading of the experts' rows. If it returned one list
-    of columns, the check holds if the list is (c) alone, and fails otherwise. If it returned several, the
-    check is inconclusive if (c) is in at least one of them and no other column is in all; otherwise, it
-    fails.
+    ``largest`` is a mapping from each reading of the experts' rows to the result of :func:`find_largest`. If
+    this is one tuple of columns, the check holds if the tuple is (c) alone, and fails otherwise. If there are
+    several tuples, the check is inconclusive if (c) is in at least one and no other column is in all;
+    otherwise, it fails.
     """
     checks = {}
     for reading, lists in largest.items():
         in_all, in_any = set.intersection(*map(set, lists)), set.union(*map(set, lists))
-        possible = in_all <= {"(c)"} <= in_any
+        is_possible = in_all <= {"(c)"} <= in_any
         checks[f"against {reading}"] = check_statement(
             "Categories in which GREEN deviates most of all eight",
             "only has one shaded cell for category C",
             " or ".join(sorted(", ".join(columns) or "none" for columns in lists)),
-            None if possible and len(lists) > 1 else possible,
+            None if is_possible and len(lists) > 1 else is_possible,
         )
     return by_reading(checks)
 
@@ -274,13 +273,13 @@ def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
 def run_wilcoxon_tests(counts: FloatArray) -> pd.DataFrame:
     """Return Wilcoxon's signed-rank test of each expert's counts against the mean of all experts.
 
-    ``counts``: shape (pairs, experts). The returned table has one row per expert, with columns ``w``, ``p``
-    (two-sided) and ``difference`` (the expert's mean minus the mean of all). The test uses the normal
+    ``counts`` has shape (pairs, experts). The returned table has one row per expert, with columns ``w``,
+    ``p`` (two-sided) and ``difference`` (the expert's mean minus the mean of all). The test uses the normal
     approximation, because of ties. Counts are multiplied by the number of experts, so that all values are
-    whole numbers and rounding errors create neither zeros nor ties.
+    integers and rounding errors affect neither zeros nor ties.
     """
     multiples, sums = counts * counts.shape[1], counts.sum(axis=1)
-    tests = [pg.wilcoxon(rater, sums, method="approx", correction=False).iloc[0] for rater in multiples.T]
+    tests = [pg.wilcoxon(row, sums, method="approx", correction=False).iloc[0] for row in multiples.T]
     values = [test[["W_val", "p_val"]].tolist() for test in tests]
     table = pd.DataFrame(values, RATERS[: len(tests)], ["w", "p"])
     return table.assign(difference=(counts - counts.mean(axis=1, keepdims=True)).mean(axis=0))
@@ -290,51 +289,51 @@ def check_experts_differ(totals: Counts) -> list[Check]:
     """Return checks that the experts' counts differ significantly, by Wilcoxon's test.
 
     The paper does not say which experts differ, or in which errors. So there are two readings for each kind
-    of error: every expert differs from the mean of six, or some pair of experts differs. ``totals``: counts
-    over all categories, shape (pairs, experts), by kind.
+    of error: every expert differs from the mean of six, or at least one pair of experts differs. ``totals``
+    is a mapping from the kind of error to counts over all categories, shape (pairs, experts).
     """
     claim = "the experts themselves already significantly differ"
-    corrected, checks = "with p < 0.05 after Bonferroni's correction", list[Check]()
+    criterion, checks = "with p < 0.05 after Bonferroni's correction", list[Check]()
     for kind, counts in totals.items():
         ps = [
             pg.wilcoxon(x, y, method="approx", correction=False)["p_val"].item()
             for x, y in combinations(counts.T, 2)
         ]
-        experts = pg.multicomp(run_wilcoxon_tests(counts)["p"], method="bonf")[0]
-        pairs = pg.multicomp(ps, method="bonf")[0]
-        outcome = f"{experts.sum()} of {experts.size} experts {corrected}"
-        every = check_statement("experts differ", claim, outcome, bool(experts.all()))
-        outcome = f"{pairs.sum()} of {pairs.size} pairs {corrected}"
-        some = check_statement("experts differ", claim, outcome, bool(pairs.any()))
-        readings = {f"every expert from the mean of six, {kind} errors": every}
-        checks += by_reading(readings | {f"some pairs, {kind} errors": some})
+        experts_differ = pg.multicomp(run_wilcoxon_tests(counts)["p"], method="bonf")[0]
+        pairs_differ = pg.multicomp(ps, method="bonf")[0]
+        outcome = f"{experts_differ.sum()} of {experts_differ.size} experts {criterion}"
+        every_check = check_statement("experts differ", claim, outcome, bool(experts_differ.all()))
+        outcome = f"{pairs_differ.sum()} of {pairs_differ.size} pairs {criterion}"
+        some_check = check_statement("experts differ", claim, outcome, bool(pairs_differ.any()))
+        readings = {f"every expert from the mean of six, {kind} errors": every_check}
+        checks += by_reading(readings | {f"some pairs, {kind} errors": some_check})
     return checks
 
 
-def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]:
+def check_wilcoxon(totals: Counts, kind: str, cells: pd.DataFrame) -> list[Check]:
     """Return checks of the printed W of each expert's test against the mean of six.
 
     One reading is the exact W. The other is any W that floating-point arithmetic gives in one of the 720
-    orders in which six counts can be added up for their mean.
+    orders in which six counts can be added to compute their mean.
 
     Parameters
     ----------
-    totals : counts over all categories, shape (pairs, experts), by kind of error.
-    kind : the kind that is checked. Means of ``total`` may be computed directly, or as the sum of the means
+    totals : a mapping from kind of error to counts over all categories, shape (pairs, experts).
+    kind : the kind of error to check. Means of ``total`` may be computed directly, or as the sum of the means
         of significant and insignificant errors.
-    tens : the printed W of Table 10.
+    cells : the cells of Table 10 with the printed W.
     """
     orders = [agreement.wilcoxon_by_order([totals[kind]])]
     if kind == "total":
         orders.append(agreement.wilcoxon_by_order([totals[part] for part in KINDS]))
-    exact, in_floats, checks = run_wilcoxon_tests(totals[kind])["w"], np.concatenate(orders), list[Check]()
-    for (rater, cell), w, floats in zip(index_cells(tens, "rater").items(), exact, in_floats.T, strict=True):
-        name, made = Key(f"W of {kind} errors against the mean of six", rater), {}
+    exact, float_ws, checks = run_wilcoxon_tests(totals[kind])["w"], np.concatenate(orders), list[Check]()
+    for (rater, cell), w, floats in zip(index_cells(cells, "rater").items(), exact, float_ws.T, strict=True):
+        name, reading_checks = Key(f"W of {kind} errors against the mean of six", rater), {}
         readings: dict[str, list[float]] = {"exact": [w]}
         readings["in floating point"] = np.unique(np.round(floats, 6)).tolist()
         for reading, values in readings.items():
             fits = any(cell.low <= value <= cell.high for value in values)
             listed_values = ", ".join(f"{value:,.1f}" for value in values)
-            made[reading] = check_statement(name, cell.text, listed_values, fits, cells=[cell])
-        checks += by_reading(made)
+            reading_checks[reading] = check_statement(name, cell.text, listed_values, fits, cells=[cell])
+        checks += by_reading(reading_checks)
     return checks

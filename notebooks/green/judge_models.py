@@ -1,4 +1,4 @@
-"""Check GREEN's Tables 2 to 4, 8 and 9 against one another and the prose; generate an example for a judge."""
+"""Check GREEN's Tables 2 to 4, 8 and 9 against one another and the prose; generate an example for judges."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import check_superiority, lead_of_means
 
 COUNTS = ["significant errors", "insignificant errors", "matched findings"]
-LEXICAL = ["BERTScore", "ROUGE-L", "BLEU"]
+SIMILARITIES = ["BERTScore", "ROUGE-L", "BLEU"]
+# Groups of quantities: their name, the numbers that are averaged, and the quantities.
 KINDS = (
     ("counts and their differences", "whole counts", COUNTS),
     ("GREEN scores", "numbers from 0 to 1", ["GREEN"]),
-    ("similarities", "numbers from 0 to 1", LEXICAL),
+    ("similarities", "numbers from 0 to 1", SIMILARITIES),
 )
 
 
 def check_spreads(frame: pd.DataFrame) -> list[Check]:
-    """Return checks of a table's printed standard deviations against the bounds that the printed means set.
+    """Return checks of a table's printed standard deviations against bounds that follow from the means.
 
-    The standard deviation of numbers from 0 to 1 with mean m is at most sqrt(m (1 - m)); that of whole
-    numbers with mean m is at least sqrt(f (1 - f)), where f is the fractional part of m. A standard deviation
-    within its bound is possible, which is no evidence that the table is right. There is one check for each
-    group of quantities in :data:`KINDS` that occurs in ``frame``, the printed cells of the table.
+    The standard deviation of numbers from 0 to 1 with mean m is at most sqrt(m (1 - m)); that of integers
+    with mean m is at least sqrt(f (1 - f)), where f is the fractional part of m. A standard deviation within
+    its bound is possible, but this is no evidence that it is right. There is one check for each group in
+    :data:`KINDS` that occurs in ``frame``, the printed cells of the table.
     """
     keys = [key for key in ("evaluation", "training", "model", "quantity") if key in frame]
     printed = frame[frame["statistic"].isin(["mean", "sd"])]
@@ -41,8 +42,8 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
         cells = printed[printed.index.get_level_values("quantity").isin(quantities)]
         bounds = []
         for key, row in cells.iterrows():
-            mean, half = row["value", "mean"], row["half_width", "mean"]
-            limits = [np.sqrt(end * (1 - end)) for end in ((mean - half) % 1, (mean + half) % 1)]
+            mean, margin = row["value", "mean"], row["half_width", "mean"]
+            limits = [np.sqrt(end * (1 - end)) for end in ((mean - margin) % 1, (mean + margin) % 1)]
             sd = Printed("", row["value", "sd"], row["half_width", "sd"], (*key, "sd"))
             bounds.append((sd, min(limits), np.inf) if quantities is COUNTS else (sd, 0.0, max(limits)))
         if bounds:
@@ -51,22 +52,22 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
 
 
 def check_quoted(
-    frame: pd.DataFrame, table: str, quoted: Mapping[str, Printed], key: str, of: str, **where: str
+    frame: pd.DataFrame, table: str, quoted: Mapping[str, Printed], key: str, item: str, **where: str
 ) -> list[Check]:
-    """Return checks of a mean and a standard deviation that the prose quotes against cells of a table.
+    """Return checks of a mean and a standard deviation in the prose against cells of a table.
 
     Parameters
     ----------
     frame : the table's cells.
-    table : the table's name, for the checks' names.
-    quoted : the numbers in the prose, by name.
-    key : name of the mean in ``quoted``; the standard deviation's name is ``<key>_sd``.
-    of : what is measured, for the checks' names.
-    where : the value that each column of ``frame`` must have in the cells, besides ``statistic``.
+    table : the name of the table, for the names of the checks.
+    quoted : a mapping from name to number in the prose.
+    key : the name of the mean in ``quoted``; that of the standard deviation is ``<key>_sd``.
+    item : what is measured, for the names of the checks.
+    where : the values, by column of ``frame``, that select the two cells; ``statistic`` is added.
     """
     return [
         check_value(
-            Key(f"prose against {table}", of, statistic),
+            Key(f"prose against {table}", item, statistic),
             quoted[name],
             cell(frame, statistic=statistic, **where).value,
         )
@@ -81,26 +82,26 @@ def check_best(
 
     Parameters
     ----------
-    name, claim : see :class:`radeval_lib.study.checks.Check`.
+    name, claim : the name of the checks, and the sentence of the paper.
     cells : printed means and standard deviations of one quantity.
-    key : the column with the models' names.
-    first : the models that are claimed to be best; each is compared with every other model.
-    n : the number of report pairs behind a mean.
+    key : the column with the names of the models.
+    first : the models that are claimed to be best.
+    n : the number of report pairs behind each mean.
     lower : whether lower means are better.
     """
-    means, spreads = (index_cells(cells[cells["statistic"] == name], key) for name in ("mean", "sd"))
-    weakest = min(first, key=lambda model: -means[model].value if lower else means[model].value)
-    best = means[weakest], spreads[weakest]
+    means, spreads = (index_cells(cells[cells["statistic"] == part], key) for part in ("mean", "sd"))
+    weakest_model = min(first, key=lambda model: -means[model].value if lower else means[model].value)
+    best = means[weakest_model], spreads[weakest_model]
     rivals = [model for model in means if model not in first]
     leads = {model: lead_of_means(best, (means[model], spreads[model]), n, lower) for model in rivals}
     return check_superiority(name, claim, means, first=first, leads=leads, lower_is_better=lower)
 
 
 def generate_example(run: Run) -> tuple[str, str, Judgement, list[str]]:
-    """Return a generated pair of reports with planted errors, and how the rules judge it.
+    """Generate a pair of reports with planted errors, and judge it by the rules.
 
-    Significant errors of at least three categories are planted in the candidate. It also has another style
-    than the reference, so that shared wording does not reveal the errors.
+    The candidate has significant errors of at least three categories. Its style differs from that of the
+    reference, so that shared wording does not reveal the errors.
 
     Returns
     -------
@@ -111,7 +112,7 @@ def generate_example(run: Run) -> tuple[str, str, Judgement, list[str]]:
     Raises
     ------
     RadevalError
-        If none of 60 generated pairs is suitable.
+        If none of 60 generated pairs has such errors and a candidate in another style.
     """
     seed = draw_seed(run, "example")
     for pair in error_pairs(60, seed=seed, modality_anatomy=CHEST):
@@ -123,5 +124,5 @@ def generate_example(run: Run) -> tuple[str, str, Judgement, list[str]]:
             continue
         texts = pair.reference.findings.text, reworded.findings.text
         return *texts, judge_pair(*texts), [error.category for error in pair.errors]
-    problem = f"none of 60 generated pairs has errors of three categories with the seed {run.seed}"
-    raise RadevalError(problem, "green/judge_models", "Run the page with another seed.")
+    problem = f"none of 60 pairs has significant errors of three categories in a new style (seed {run.seed})"
+    raise RadevalError(problem, "green/judge_models", "Run the page with another seed (-p seed NUMBER).")

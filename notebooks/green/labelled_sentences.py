@@ -1,6 +1,6 @@
-"""Compare the findings that the rules read in sentences of Open-i with labels that were set by hand.
+"""Compare the findings that the rules read in sentences of Open-i with manual labels.
 
-The labels were set before the rules read the sentences.
+The labels were assigned before the rules read the sentences.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _LABELS = Path(reader.__file__).parent / "labels" / "openi_sentences.csv"
 
 
 def read_labels() -> pd.DataFrame:
-    """Return the labels that were set by hand, one row per finding or normal statement of a sentence.
+    """Return the manual labels, with one row per finding or normal statement of a sentence.
 
-    Columns are ``report``, ``section``, ``start`` and ``end`` (the borders of the sentence, in characters of
-    the section), ``draw`` (name of the sample to which the sentence belongs), ``presence``, ``key`` (the
+    Columns are ``report``, ``section``, ``start`` and ``end`` (offsets of the sentence in the section, in
+    characters), ``draw`` (name of the sample to which the sentence belongs), ``presence``, ``key`` (the
     finding) and ``locations`` (separated by semicolons). A sentence without a finding or normal statement has
     one row with an empty key.
     """
@@ -33,8 +33,8 @@ def read_labels() -> pd.DataFrame:
 def _make_passage_reader(path: Path) -> Callable[[str, str, int, int], str]:
     """Return a function that looks up a passage of Open-i's reports.
 
-    ``path``: Open-i's file. The function takes the report's id, the name of the section, and the start and
-    end of the passage, in characters of the section; it returns the passage.
+    ``path`` is Open-i's file. The function takes the report's id, the name of the section, and the start and
+    end of the passage, as character offsets in the section; it returns the passage.
     """
     reports = {report.id: report for report in openi.load(path)}
     return lambda report, section, start, end: reveal(getattr(reports[report], section))[start:end]
@@ -43,32 +43,32 @@ def _make_passage_reader(path: Path) -> Callable[[str, str, int, int], str]:
 def count_observations(path: Path) -> pd.DataFrame:
     """Count how many observations of each labelled sentence the rules read correctly.
 
-    ``path``: Open-i's file. The returned table has one row per sentence and measure, with columns
+    ``path`` is Open-i's file. The returned table has one row per sentence and measure, with columns
     ``sentence`` (its number from 0), ``draw``, ``measure`` (``presence``: an observation is a finding with
     its presence; ``location``: a finding with one of its locations), and the numbers of observations ``hit``
     (labelled and read), ``gold`` (labelled by hand) and ``found`` (read by the rules).
     """
-    passage, keys = _make_passage_reader(path), ["report", "section", "start", "end", "draw"]
+    read_passage, keys = _make_passage_reader(path), ["report", "section", "start", "end", "draw"]
     rows = []
-    for number, ((*position, draw), part) in enumerate(read_labels().groupby(keys, sort=False)):
-        for measure, (gold, detected) in _collect_observations(passage(*position), part).items():
+    for number, ((*position, draw), labels) in enumerate(read_labels().groupby(keys, sort=False)):
+        for measure, (gold, detected) in _collect_observations(read_passage(*position), labels).items():
             rows.append((number, draw, measure, len(gold & detected), len(gold), len(detected)))
     return pd.DataFrame(rows, columns=["sentence", "draw", "measure", "hit", "gold", "found"])
 
 
 def compare_pairs(path: Path) -> pd.DataFrame:
-    """Return whether the rule-based judge agrees with the labels by hand on pairs of sentences.
+    """Return whether the rule-based judge agrees with the manual labels on pairs of sentences.
 
-    ``path``: Open-i's file. A pair is a sentence of a report's findings, as the reference, and a sentence of
-    the same report's impression, as the candidate. The returned table has one row per pair, with columns
+    ``path`` is Open-i's file. A pair is a sentence of a report's findings, as the reference, and a sentence
+    of the same report's impression, as the candidate. The returned table has one row per pair, with columns
     ``draw``, ``false`` (1 if judge and label agree on whether the candidate has a false finding, else 0) and
-    ``missing`` (the same for whether the candidate misses a finding).
+    ``missing`` (1 if they agree on whether the candidate misses a finding, else 0).
     """
     pairs = pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
-    rows, passage = [], _make_passage_reader(path)
+    rows, read_passage = [], _make_passage_reader(path)
     for row in pairs.itertuples():
-        reference = passage(row.report, "findings", row.findings_start, row.findings_end)
-        candidate = passage(row.report, "impression", row.impression_start, row.impression_end)
+        reference = read_passage(row.report, "findings", row.findings_start, row.findings_end)
+        candidate = read_passage(row.report, "impression", row.impression_start, row.impression_end)
         categories = {error.category for error in judge_pair(reference, candidate).errors}
         agrees = ("a" in categories) == bool(row.false), ("b" in categories) == bool(row.missing)
         rows.append((row.draw, *map(int, agrees)))
@@ -76,7 +76,7 @@ def compare_pairs(path: Path) -> pd.DataFrame:
 
 
 def load_counts_and_answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return (table of :func:`count_observations`, table of :func:`compare_pairs`).
+    """Return the tables of :func:`count_observations` and :func:`compare_pairs`.
 
     They are computed from Open-i's file if it is in the data root; otherwise, stored tables are returned.
     """
@@ -87,40 +87,40 @@ def load_counts_and_answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 _Observations = set[tuple[str, str]]
-"""Observations as (finding, its presence), or as (finding, one of its locations)."""
+"""Observations as pairs of a finding with its presence, or of a finding with one of its locations."""
 
 
-def _collect_observations(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observations, _Observations]]:
-    """Return by measure (``presence``, ``location``) a sentence's observations: (labelled by hand, read by
-    the rules).
+def _collect_observations(text: str, rows: pd.DataFrame) -> Mapping[str, tuple[_Observations, _Observations]]:
+    """Return the observations in a sentence, as labelled by hand and as read by the rules.
 
-    ``text``: the sentence. ``part``: its rows of :func:`read_labels`.
+    The result is a mapping from measure (``presence``, ``location``) to these two sets. ``text`` is the
+    sentence, and ``rows`` are its rows of :func:`read_labels`.
     """
     findings = reader.read(text).findings
-    labelled = part[(part["key"] != "") & (part["presence"] != "normal")]
-    labelled_places = {
+    finding_rows = rows[(rows["key"] != "") & (rows["presence"] != "normal")]
+    labelled_locations = {
         (row.key, location_name.removesuffix(" lung"))
-        for row in labelled.itertuples()
+        for row in finding_rows.itertuples()
         for location_name in row.locations.split(";")
         if location_name
     }
-    found_places = {
+    found_locations = {
         (finding.observation, location_name)
         for finding in findings
         for location in finding.locations
         if (location_name := f"{location.side or ''} {_get_place_label(location.place)}".strip())
     }
-    presence = set(zip(labelled["key"], labelled["presence"], strict=True))
+    presences = set(zip(finding_rows["key"], finding_rows["presence"], strict=True))
     return {
-        "presence": (presence, {(finding.observation, finding.presence) for finding in findings}),
-        "location": (labelled_places, found_places),
+        "presence": (presences, {(finding.observation, finding.presence) for finding in findings}),
+        "location": (labelled_locations, found_locations),
     }
 
 
 def _get_place_label(key: str | None) -> str:
-    """Return how the labels name a place of the lexicon.
+    """Return the name of a place of the lexicon in the labels.
 
-    ``key``: the place, or None. Labels do not number ribs: all are ``ribs``. They do not name the lung: its
-    label is an empty string, as for None.
+    The labels do not number the ribs: each is ``ribs``. The name is empty for the lung, which they do not
+    name, and if ``key`` is None.
     """
     return "ribs" if key is not None and key.startswith("rib_") else "" if key in (None, "lung") else str(key)

@@ -26,11 +26,11 @@ SUBSTITUTES = (
     "generated reports; a simulated report generator, not a trained one; the cosine of token counts, not "
     "BERTScore; changes by our generator, not of RadGraph's entities; the generator's analyses, not GPT-4's"
 )
-"""What this page uses in place of the paper's training data, as a string for display."""
+"""What this page uses in place of the paper's training data and judges, as text for the page."""
 
 
 def count_readable(analyses: Sequence[Text]) -> int:
-    """Return the number of analyses in which GREEN's strict parser finds a score (:func:`parse`)."""
+    """Return the number of analyses in which the strict parser finds a GREEN score."""
     return sum(parse(reveal(analysis), "strict").score is not None for analysis in analyses)
 
 
@@ -43,47 +43,47 @@ def fine_tune(
     held_out: Sequence[JudgedPair],
     reports: Sequence[Pair],
 ) -> dict[str, object]:
-    """Fine-tune a language model to analyse pairs of reports, and return the results.
+    """Fine-tune a language model to analyse pairs of reports, and measure what it has learned.
 
     Parameters
     ----------
     run : the page's run, whose profile names the model to start from.
     rank : rank of the low-rank adapters; 0 trains all weights.
-    training, dev, held_out : judged pairs to learn from, to choose the epoch, and to measure the result.
-    reports : pairs of reports for the trained model to analyse.
+    training, dev, held_out : judged pairs to train on, to choose the epoch with, and to evaluate on.
+    reports : pairs of reports for the fine-tuned model to analyse.
 
     Returns
     -------
     dict
-        ``trained`` (a description of what is trained); ``weights`` (the number of trained weights);
-        ``before``, ``after`` and ``token frequencies`` (mean log-probability, in nats, of the tokens of the
-        held-out analyses before and after training, and by token frequencies alone); ``readable answers``
-        and ``answers`` (numbers of answers of the trained model).
+        ``trained`` (a description of the trained weights); ``weights`` (their number); ``before``, ``after``
+        and ``token frequencies`` (mean log-probability, in nats, of the tokens of the held-out analyses
+        before and after training, and by token frequencies alone); ``readable answers`` and ``answers`` (the
+        number of the fine-tuned model's answers with a GREEN score, and of all its answers).
     """
     import torch
 
-    chosen, seed = settings(run.profile), draw_seed(run, f"tuning {rank}")
+    options, seed = settings(run.profile), draw_seed(run, f"tuning {rank}")
     torch.manual_seed(seed)
     module, tokenizer = (
-        load_causal_lm(chosen.start)
-        if chosen.start
-        else make_small_lm([reveal(p.prompt) + reveal(p.analysis) for p in training], **chosen.small)
+        load_causal_lm(options.start)
+        if options.start
+        else make_small_lm([reveal(p.prompt) + reveal(p.analysis) for p in training], **options.small)
     )
-    task = JudgeTuning(module, tokenizer, max_length=chosen.longest, lora_rank=rank)
+    task = JudgeTuning(module, tokenizer, max_length=options.longest, lora_rank=rank)
     weights = sum(weight.numel() for weight in task.module.parameters() if weight.requires_grad)
-    before = _compute_mean_log_probability(task, held_out)
-    tuning = chosen.tuning(seed, run.profile.device)
-    trained = train(task, training, dev, tuning, folder=run.checkpoint_folder("rank", rank)).task
-    after = _compute_mean_log_probability(trained, held_out)
+    log_prob_before = _compute_mean_log_probability(task, held_out)
+    tuning = options.tuning(seed, run.profile.device)
+    tuned_task = train(task, training, dev, tuning, folder=run.checkpoint_folder("rank", rank)).task
+    log_prob_after = _compute_mean_log_probability(tuned_task, held_out)
     with tempfile.TemporaryDirectory() as folder:
-        trained.save(folder)
-        judge = CausalJudge(folder, max_new_tokens=chosen.answer, device=run.profile.device)
+        tuned_task.save(folder)
+        judge = CausalJudge(folder, max_new_tokens=options.answer, device=run.profile.device)
         answers = judge.judge(reports)
     return {
         "trained": f"low-rank adapters of rank {rank}" if rank else "all weights",
         "weights": weights,
-        "before": before,
-        "after": after,
+        "before": log_prob_before,
+        "after": log_prob_after,
         "token frequencies": _score_by_frequencies(task, training, held_out),
         "readable answers": count_readable(answers),
         "answers": len(answers),
@@ -91,7 +91,7 @@ def fine_tune(
 
 
 def _compute_mean_log_probability(task: JudgeTuning, pairs: Sequence[JudgedPair]) -> float:
-    """Return the mean over analyses of the mean log-probability (nats) of an analysis's tokens."""
+    """Return the mean over analyses of the mean log-probability of an analysis's tokens, in nats."""
     return pd.Series([task.measure([pair])["likelihood"] for pair in pairs]).mean()
 
 
@@ -100,13 +100,13 @@ def _score_by_frequencies(
 ) -> float:
     """Return the log-probability of held-out analyses if tokens are predicted by their frequencies alone.
 
-    It is the mean over analyses of the mean log-probability (nats) of an analysis's tokens. Frequencies are
+    It is the mean over analyses of the mean log-probability of an analysis's tokens, in nats. Frequencies are
     counted in the analyses of ``training``, with one added to the count of each token of the vocabulary.
     """
-    learned, predicted = (
+    training_tokens, target_tokens = (
         [[token for token in task.make_example(pair)["labels"] if token != IGNORED] for pair in records]
         for records in (training, held_out)
     )
-    counts = Counter(chain.from_iterable(learned))
+    counts = Counter(chain.from_iterable(training_tokens))
     log_total = log(counts.total() + len(task.tokenizer))
-    return fmean(fmean(log(counts[token] + 1) - log_total for token in tokens) for tokens in predicted)
+    return fmean(fmean(log(counts[token] + 1) - log_total for token in tokens) for tokens in target_tokens)

@@ -1,4 +1,4 @@
-"""Find which of a case's two reports radiologists prefer, and how often a score chooses this report.
+"""Find which of a case's two candidates radiologists prefer, and how often a score chooses it.
 
 Source: Ostmeier et al. 2024, Sections 3.4.2 and 4.3.2. In the paper, two radiologists choose one of two
 candidates for the same reference, and cases on which they disagree are left out. A score is right if the
@@ -41,30 +41,30 @@ def find_preferred(gaps: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"preferred": np.sign(lead).where(~split & (lead.abs() >= 2), 0), "split": split})
 
 
-def measure_choices(gaps: pd.DataFrame, wanted: pd.Series, cases: Sequence[object], run: Run) -> pd.DataFrame:
+def measure_choices(gaps: pd.DataFrame, target: pd.Series, cases: Sequence[object], run: Run) -> pd.DataFrame:
     """Return how often each score chooses the preferred candidate.
 
     Parameters
     ----------
     gaps : the second candidate's score minus the first's, one row per comparison and one column per score.
-    wanted : 1 if the second candidate is preferred, -1 if the first is.
+    target : 1 if the second candidate is preferred, -1 if the first is.
     cases : the case of each comparison; whole cases are resampled.
     run : the page's run, for the number of resamples and the random stream.
 
     Returns
     -------
     DataFrame
-        One row per score. ``share`` is the share of comparisons in which the score chooses right (a tie is
-        wrong), ``low`` and ``high`` its 95% interval, ``ties`` the share of ties, ``balanced`` the mean of
-        two shares of right choices: if the second candidate is preferred, and if the first is. ``AUC`` tells
-        how well the gap separates these two kinds of comparisons, and ``p`` is of its Mann-Whitney test.
-        Three columns compare the score with always choosing the second candidate: ``better`` and ``worse``
-        are the numbers of comparisons in which only the score, or only this rule, is right, and ``p v
-        always`` is of McNemar's exact test.
+        One row per score. ``share`` is the share of comparisons in which the score is right (a tie is wrong),
+        ``low`` and ``high`` are the bounds of its 95% interval, ``ties`` is the share of ties, and
+        ``balanced`` is the mean of two such shares: if the second candidate is preferred, and if the first
+        is. ``AUC`` measures how well the gap separates these two kinds of comparisons, with ``p`` from a
+        Mann-Whitney test. Three columns compare the score with always choosing the second candidate:
+        ``better`` and ``worse`` are the numbers of comparisons in which only the score, or only this rule, is
+        right, and ``p v always`` is the p-value of McNemar's exact test.
     """
     rows = {}
     for name, gap in gaps.round(9).items():
-        is_right, prefers_second = np.sign(gap) == wanted, wanted > 0
+        is_right, prefers_second = np.sign(gap) == target, target > 0
         share = share_interval(is_right, cases, resamples=run.profile.resamples, rng=run.rng("choosing"))
         test = stats.mannwhitneyu(gap[prefers_second], gap[~prefers_second])
         better, worse = int((is_right & ~prefers_second).sum()), int((~is_right & prefers_second).sum())
@@ -84,8 +84,8 @@ def measure_choices(gaps: pd.DataFrame, wanted: pd.Series, cases: Sequence[objec
 def score_with_judge(run: Run) -> list[float] | None:
     """Return the GREEN scores of RadPref's candidates by the profile's judge, in the order of the file.
 
-    A score is NaN if no score can be read in the judge's answer. Return None instead if the judge is the
-    rules, whose scores are stored, or if the data root lacks RadPref's texts.
+    A score is NaN if the judge's answer has no legible score. The result is None if the judge is the rules,
+    whose scores are stored, or if the data root lacks RadPref's texts.
     """
     path = run.find("radpref", radpref.CASES_FILE)
     if path is None or run.source_of("models", "judge") == RULES:

@@ -1,7 +1,7 @@
 """Summarize a system's errors as GREEN does, and simulate a system with one fault.
 
-For each kind of error, the summary has the sentences at the centre of the largest cluster. The fault is an
-effusion that is not there.
+For each kind of error, the summary has the sentences at the centre of the largest cluster. The fault is a
+false effusion.
 
 Source: Ostmeier et al. 2024, Section 3.3; released code at d72c195, ``green_score/utils.py``. This module
 deliberately differs from the released code in two respects: it tries all numbers of clusters, not a few; and
@@ -33,23 +33,23 @@ from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.study.runs import Run
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
-_NEAREST = 3  # sentences that are shown for a cluster
+_N_NEAREST = 3  # Number of sentences that represent a cluster.
 FAULT = PlannedFinding("pleural_effusion", side="right", severity=1)
 """The finding that the simulated system adds by mistake."""
-# "(b) Missing a finding present in the reference: 2. effusion; nodule"
+# For example, "(b) Missing a finding present in the reference: 2. effusion; nodule"
 _ERROR_LINE = re.compile(r"^\(([a-f])\) [^:]*: \d+\. ?(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """The clusters of the error sentences of one category; the defaults apply if there are no sentences.
+    """The clusters of the error sentences of one category; without sentences, the defaults.
 
     Attributes
     ----------
     chosen : the number of clusters.
     most : the largest number of clusters that was tried.
     share : share of the sentences (0 to 1) that are in the largest cluster; NaN without sentences.
-    nearest : sentences of the largest cluster that are nearest to its centre, the nearest first.
+    nearest : the sentences nearest to the centre of the largest cluster, the nearest first.
     commonest : the most frequent sentence.
     """
 
@@ -61,7 +61,10 @@ class Clusters:
 
 
 def extract_error_sentences(analysis: str) -> dict[str, list[str]]:
-    """Return the sentences on significant errors in a GREEN analysis, by category letter (``a`` to ``f``)."""
+    """Return a mapping from category letter (``a`` to ``f``) to the significant errors in a GREEN analysis.
+
+    Each error is a sentence of the analysis.
+    """
     body = analysis.partition(f"[{SIGNIFICANT}]:")[2].partition("\n[")[0]
     sentences: dict[str, list[str]] = {letter: [] for letter in LETTERS}
     for letter, errors in _ERROR_LINE.findall(body):
@@ -70,15 +73,15 @@ def extract_error_sentences(analysis: str) -> dict[str, list[str]]:
 
 
 def cluster_sentences(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
-    """Cluster the error sentences of one category by k-means, with the k of the best silhouette.
+    """Cluster the error sentences of one category by k-means, with the k that has the best silhouette.
 
-    If d sentences have distinct vectors, each k from 2 to d - 1 is tried; d clusters, each of equal vectors,
-    would always have the best silhouette. If d is below three, there is one cluster.
+    With d distinct vectors, each k from 2 to d - 1 is tried; d clusters, each of equal vectors, would always
+    have the best silhouette. If d is less than three, there is one cluster.
 
     Parameters
     ----------
     sentences : the sentences of all analyses.
-    encode : function that returns one vector per sentence; vectors are scaled to length 1.
+    encode : function that returns one vector per sentence; the vectors are then scaled to length 1.
     seed : seed of k-means.
     """
     from sklearn.cluster import KMeans
@@ -91,21 +94,21 @@ def cluster_sentences(sentences: Sequence[str], encode: Encode, seed: int) -> Cl
     labels, best_score = np.zeros(len(sentences), dtype=np.int64), float("nan")
     most = max(1, len(np.unique(vectors.round(5), axis=0)) - 1)
     for k in range(2, most + 1):
-        candidate = KMeans(n_clusters=k, random_state=seed, n_init=4).fit(vectors).labels_
-        score = float(silhouette_score(vectors, candidate))
-        if not best_score >= score:  # also true for the first one, since best_score is NaN
-            labels, best_score = candidate.astype(np.int64), score
+        k_labels = KMeans(n_clusters=k, random_state=seed, n_init=4).fit(vectors).labels_
+        score = float(silhouette_score(vectors, k_labels))
+        if not best_score >= score:  # True for the first k, too: best_score is NaN.
+            labels, best_score = k_labels.astype(np.int64), score
     members = np.flatnonzero(labels == np.bincount(labels).argmax())
-    order = np.argsort(-(vectors[members] @ vectors[members].mean(axis=0)), kind="stable")[:_NEAREST]
+    order = np.argsort(-(vectors[members] @ vectors[members].mean(axis=0)), kind="stable")[:_N_NEAREST]
     nearest = tuple(sentences[member] for member in members[order])
     (commonest, _), *_ = Counter(sentences).most_common(1)
     return Clusters(len(np.unique(labels)), most, len(members) / len(labels), nearest, commonest)
 
 
 def cluster_errors(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
-    """Return the clusters of the sentences on significant errors in all analyses, by category letter.
+    """Return a mapping from category letter to the clusters of the significant errors in all analyses.
 
-    ``run``: the page's run, whose profile names the encoder of the sentences.
+    ``run`` is the page's run, whose profile names the encoder of the sentences.
     """
     encode, seed = Encoder(run.model("encoder")).encode, draw_seed(run, "clusters")
     errors = [extract_error_sentences(analysis) for analysis in analyses]
@@ -121,33 +124,32 @@ def tabulate_errors(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -
     Parameters
     ----------
     analyses : GREEN's analyses of the system's reports.
-    clusters : by category letter, the clusters that :func:`cluster_errors` returned for ``analyses``.
+    clusters : the clusters that :func:`cluster_errors` returned for ``analyses``.
 
     Returns
     -------
     DataFrame
-        Columns are ``errors`` (their number), ``reports`` (share of the analyses with at least one such
+        Columns are ``errors`` (number of errors), ``reports`` (share of the analyses with at least one such
         error, 0 to 1), ``centre of largest cluster`` (the sentences nearest to the centre), ``share in it``
         (share of the category's errors that are in the largest cluster, 0 to 1) and ``commonest sentence``.
     """
     counts = np.array([parse(analysis).significant for analysis in analyses])
     names = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
-    chosen = [clusters[letter] for letter in LETTERS]
+    groups = [clusters[letter] for letter in LETTERS]
     return pd.DataFrame(
         {
             "errors": counts.sum(axis=0),
             "reports": (counts > 0).mean(axis=0),
-            "centre of largest cluster": ["; ".join(dict.fromkeys(cluster.nearest)) for cluster in chosen],
-            "share in it": [cluster.share for cluster in chosen],
-            "commonest sentence": [cluster.commonest for cluster in chosen],
+            "centre of largest cluster": ["; ".join(dict.fromkeys(cluster.nearest)) for cluster in groups],
+            "share in it": [cluster.share for cluster in groups],
+            "commonest sentence": [cluster.commonest for cluster in groups],
         },
         index=pd.Index(names, name="error"),
     )
 
 
 def generate_faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[str, str]], int]:
-    """Simulate a system whose reports have random errors and, often, one fault: an effusion that is not
-    there.
+    """Simulate a system whose reports have random errors and, often, one fault: a false effusion.
 
     Parameters
     ----------
@@ -158,7 +160,7 @@ def generate_faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[s
 
     Returns
     -------
-    pairs : (reference, report) of each report, as findings sections.
+    pairs : the findings sections of each reference and of the system's report.
     faults : number of reports with the fault.
     """
     pairs, faults = [], 0
@@ -172,10 +174,10 @@ def generate_faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[s
     return pairs, faults
 
 
-def _add_fault(report: SyntheticReport, wording: int) -> SyntheticReport:
+def _add_fault(report: SyntheticReport, wording_seed: int) -> SyntheticReport:
     """Return a report with :data:`FAULT` added and statements that contradict it removed.
 
-    ``wording``: a 96-bit integer that decides the words of the fault.
+    ``wording_seed`` is a 96-bit integer that decides the words of the fault.
     """
     lexicon, present = load_lexicon(), frozenset([FAULT.concept])
 
@@ -185,4 +187,4 @@ def _add_fault(report: SyntheticReport, wording: int) -> SyntheticReport:
 
     kept = [statement for statement in report.plan if is_compatible(statement.content)]
     uid = 1 + max((statement.uid for statement in report.plan), default=-1)
-    return rerender(report, (*kept, Statement(uid, FAULT, wording)))
+    return rerender(report, (*kept, Statement(uid, FAULT, wording_seed)))
