@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.stats import norm
 
 from notebooks.ratescore import RATESCORE
-from notebooks.ratescore.correlations import pairs_assumed
+from notebooks.ratescore.correlations import count_assumed_pairs
 from radeval_lib.papers.printed_numbers import printed, wide
 from radeval_lib.stats.printed import Kind, correlation_interval, standard_error
 
@@ -59,7 +59,7 @@ def compute_power_of_leads(rho: float) -> pd.DataFrame:
         them.
     """
     sizes = printed("ratescore.table3").query("quantity == 'number'").set_index("part")["value"]
-    pairs = pairs_assumed(sizes)
+    pairs = count_assumed_pairs(sizes)
     table5 = printed("ratescore.table5").query("measure == 'Pearson'")
     claims: dict[str, tuple[pd.DataFrame, str, Kind]] = {
         "RaTEScore, ReXVal, τ": (printed("ratescore.table4"), "ReXVal", "kendall"),

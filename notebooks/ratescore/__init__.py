@@ -1,7 +1,7 @@
 """Analyses of the pages on RaTEScore."""
 
-# The metric's name in the paper's tables and in the library.
+# The name of the metric in the paper's tables and in the library.
 RATESCORE = "RaTEScore"
 
-# The models of the released metric, by role.
+# A mapping from each role to the released metric's model.
 PAPER_MODELS = {"ner_model": "Angelakeke/RaTE-NER-Deberta", "encoder": "FremyCompany/BioLORD-2023-C"}

@@ -33,18 +33,18 @@ from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead, check_superiority, lead_of_correlations, lead_of_counts
 from radeval_lib.text_format import out_of
 
-FORMS = {"mean errors": ".2f", "no error": ".0%"}
-GROUPS = ["short", "between", "long"]  # groups of texts by length, after the paper's Appendix A.7
+FORMS = {"mean errors": ".2f", "no error": ".0%"}  # Formats of the estimates by group of lengths.
+GROUPS = ["short", "between", "long"]  # Groups of texts by length, as in Appendix A.7.
 
 
-def pairs_assumed(sizes: pd.Series) -> dict[str, int]:
-    """Return the number of pairs on which each benchmark's coefficients are assumed to rest.
+def count_assumed_pairs(sizes: pd.Series) -> dict[str, int]:
+    """Return a mapping from each benchmark to the number of pairs assumed for its coefficients.
 
-    These are all pairs of ReXVal and all rewrites, but of sentences and paragraphs only the test split, a
-    fifth. ``sizes`` has the numbers of pairs by part of the data, as Table 3 prints them.
+    These are all pairs of ReXVal and all rewrites, but only the test split, a fifth, of the sentences and
+    paragraphs. ``sizes`` has the numbers of pairs in Table 3, indexed by part of the data.
     """
-    share = quoted("ratescore.def_split")
-    held_out = share["test_parts"].value / (share["test_parts"].value + share["train_parts"].value)
+    split = quoted("ratescore.def_split")
+    held_out = split["test_parts"].value / (split["test_parts"].value + split["train_parts"].value)
     return {
         "ReXVal": int(sizes["whole"]),
         "Sentences": round(held_out * sizes["sentence level"]),
@@ -54,9 +54,10 @@ def pairs_assumed(sizes: pd.Series) -> dict[str, int]:
 
 
 def split_by_measure(table5: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return Table 5's rows for each measure: three correlations on paragraphs, the accuracy on rewrites.
+    """Return a mapping from benchmark and measure to rows of Table 5.
 
-    Keys are a benchmark and a measure, such as ``Paragraphs, Kendall``.
+    The keys, such as ``Paragraphs, Kendall``, are three correlations on paragraphs and the accuracy on
+    rewrites.
     """
     return {
         "Rewrites, accuracy" if measure == "accuracy" else f"Paragraphs, {measure}": rows
@@ -73,7 +74,7 @@ class PrintedAgreement:
     printed : one row per coefficient: ``column`` (benchmark and measure, such as ``Paragraphs, Kendall``),
         ``metric``, ``printed``, ``value`` and ``half_width``. All must be legible. The measures are Pearson,
         Kendall, Spearman and accuracy.
-    pairs : number of pairs assumed for each benchmark.
+    pairs : a mapping from each benchmark to the number of pairs assumed for it.
     """
 
     printed: pd.DataFrame
@@ -81,47 +82,51 @@ class PrintedAgreement:
 
     @classmethod
     def of(cls, columns: Mapping[str, pd.DataFrame], pairs: Mapping[str, int]) -> PrintedAgreement:
-        """Return the agreement printed in several tables, given by the name of their ``column``."""
+        """Return the agreement printed in several tables.
+
+        ``columns`` is a mapping from the value of ``column`` to a table; ``pairs`` is the attribute.
+        """
         printed = pd.concat(columns, names=["column"]).reset_index("column").reset_index(drop=True)
         return cls(printed[["column", "metric", "printed", "value", "half_width"]], pairs)
 
-    def with_intervals(self) -> pd.DataFrame:
-        """Return ``printed`` with 95% intervals in the columns ``low`` and ``high``.
+    def add_intervals(self) -> pd.DataFrame:
+        """Return ``printed`` with the bounds of 95% intervals in the columns ``low`` and ``high``.
 
-        Intervals are Wilson's for accuracies, else from Fisher's z. The pairs are treated as independent.
+        Accuracies have Wilson intervals, and correlations have intervals from Fisher's z. The pairs are
+        treated as independent.
         """
-        ends = []
+        bounds = []
         for row in self.printed.itertuples():
-            n, kind = self._pairs_and_measure(row.column)
+            n, kind = self._find_n_and_kind(row.column)
             if kind == "accuracy":
-                ends.append(wilson_interval(round(row.value * n), n))
+                bounds.append(wilson_interval(round(row.value * n), n))
             elif kind == "pearson":
-                ends.append(pg.compute_esci(row.value, n, eftype="pearson", decimals=6))
+                bounds.append(pg.compute_esci(row.value, n, eftype="pearson", decimals=6))
             else:  # For Kendall and Spearman, pingouin would use Pearson's standard error.
-                ends.append(correlation_interval(row.value, n, kind))
-        low, high = zip(*ends, strict=True)
+                bounds.append(correlation_interval(row.value, n, kind))
+        low, high = zip(*bounds, strict=True)
         return self.printed.assign(low=low, high=high)
 
-    def _pairs_and_measure(self, column: str) -> tuple[int, Kind | Literal["accuracy"]]:
+    def _find_n_and_kind(self, column: str) -> tuple[int, Kind | Literal["accuracy"]]:
         """Return the number of pairs assumed for a column, and its measure in lower case."""
         part, _, measure = column.partition(", ")
         return self.pairs[part], cast('Kind | Literal["accuracy"]', measure.lower())
 
-    def _cells(self, column: str) -> dict[str, Printed]:
-        """Return the printed cells of a column by metric."""
+    def _index_cells(self, column: str) -> dict[str, Printed]:
+        """Return a mapping from each metric to its printed cell in a column."""
         return index_cells(self.printed[self.printed["column"] == column], "metric")
 
-    def _possible_counts(self, column: str, metric: str) -> list[int]:
-        """Return the possible numbers of pairs that a metric is right about, given its printed accuracy."""
-        return possible_counts(self._cells(column)[metric], self._pairs_and_measure(column)[0])
+    def _list_possible_counts(self, column: str, metric: str) -> list[int]:
+        """Return the possible numbers of pairs that a metric judges correctly, given its printed accuracy."""
+        return list_possible_counts(self._index_cells(column)[metric], self._find_n_and_kind(column)[0])
 
-    def _lead(self, column: str, first: str, second: str) -> Lead:
+    def _find_lead(self, column: str, first: str, second: str) -> Lead:
         """Return the lead of one metric over another in a column, as far as the printed numbers decide it."""
-        n, kind = self._pairs_and_measure(column)
+        n, kind = self._find_n_and_kind(column)
         if kind == "accuracy":
-            ours, theirs = (self._possible_counts(column, metric) for metric in (first, second))
-            return lead_of_counts(ours, theirs, n)
-        cells = self._cells(column)
+            counts, rival_counts = (self._list_possible_counts(column, name) for name in (first, second))
+            return lead_of_counts(counts, rival_counts, n)
+        cells = self._index_cells(column)
         return lead_of_correlations(cells[first], cells[second], n, kind)
 
     def check_above(
@@ -134,68 +139,70 @@ class PrintedAgreement:
     ) -> list[Check]:
         """Return the checks of a claim that all metrics in ``higher`` exceed all metrics in ``lower``.
 
-        The checks are of the order and of the lead, which holds only if it is more than chance
-        (:func:`~radeval_lib.study.superiority.check_superiority`). ``name`` is the checks' name, ``claim``
-        the paper's sentence; ``lower`` is by default all other metrics of the column.
+        They check the order and whether the lead exceeds chance
+        (:func:`~radeval_lib.study.superiority.check_superiority`). ``name`` is the name of the checks, and
+        ``claim`` the paper's sentence. By default, ``lower`` has all other metrics of the column.
         """
-        cells = self._cells(column)
+        cells = self._index_cells(column)
         rivals = list(lower) if lower is not None else [metric for metric in cells if metric not in higher]
         weakest = min(higher, key=lambda metric: cells[metric].value)
-        leads = {rival: self._lead(column, weakest, rival) for rival in rivals}
+        leads = {rival: self._find_lead(column, weakest, rival) for rival in rivals}
         return check_superiority(name, claim, cells, first=higher, others=rivals, leads=leads)
 
-    def established_leads(self, column: str) -> str:
+    def count_established_leads(self, column: str) -> str:
         """Return, in words such as ``six of seven``, over how many rivals RaTEScore's lead is established."""
-        rivals = [metric for metric in self._cells(column) if metric != RATESCORE]
-        return out_of(sum(self._lead(column, RATESCORE, rival).sign == 1 for rival in rivals), len(rivals))
+        rivals = [metric for metric in self._index_cells(column) if metric != RATESCORE]
+        leads = [self._find_lead(column, RATESCORE, rival) for rival in rivals]
+        return out_of(sum(lead.sign == 1 for lead in leads), len(leads))
 
-    def possible_margins(self, column: str, rival: str) -> tuple[list[int], float]:
-        """Return all possible leads of RaTEScore over a rival, as numbers of pairs in rising order, and the
-        smallest possible p of McNemar's test.
+    def list_possible_margins(self, column: str, rival: str) -> tuple[list[int], float]:
+        """Return all possible leads of RaTEScore over a rival, and the smallest possible p of McNemar's test.
 
-        ``column`` must have accuracies. Several leads are possible because accuracies are rounded.
+        The leads are numbers of pairs in ascending order. Several are possible because accuracies are
+        rounded. ``column`` must have accuracies.
         """
-        n, _ = self._pairs_and_measure(column)
-        possible = list(product(*(self._possible_counts(column, name) for name in (RATESCORE, rival))))
-        margins = sorted({ours - theirs for ours, theirs in possible})
-        return margins, min(mcnemar_range(ours, theirs, n)[0] for ours, theirs in possible)
+        n, _ = self._find_n_and_kind(column)
+        counts = list(product(*(self._list_possible_counts(column, name) for name in (RATESCORE, rival))))
+        margins = sorted({count - rival_count for count, rival_count in counts})
+        return margins, min(mcnemar_range(count, rival_count, n)[0] for count, rival_count in counts)
 
-    def needed_correlation(self, column: str, rival: str, n: int) -> float:
-        """Return the smallest correlation of RaTEScore with a rival at which its lead is significant.
+    def find_needed_correlation(self, column: str, rival: str, n: int) -> float:
+        """Return the smallest correlation with a rival at which RaTEScore's lead over it is significant.
 
-        It is computed for ``n`` pairs, and suffices for all coefficients that round to the printed ones. NaN
-        if no correlation suffices.
+        On ``n`` pairs, this suffices for all coefficients that round to the printed ones. It is NaN if no
+        correlation suffices.
         """
-        ours, theirs = (self._cells(column)[metric] for metric in (RATESCORE, rival))
-        pairs = rounding_corners([ours.value, theirs.value], [ours.half_width, theirs.half_width])
+        cell, rival_cell = (self._index_cells(column)[metric] for metric in (RATESCORE, rival))
+        pairs = rounding_corners([cell.value, rival_cell.value], [cell.half_width, rival_cell.half_width])
         needed = [needed_between(first, second, n) if first > second else np.nan for first, second in pairs]
         return float(np.max(needed))
 
 
-def absent_metrics(metrics: Sequence[str], table: pd.DataFrame) -> list[str]:
+def list_absent_metrics(metrics: Sequence[str], table: pd.DataFrame) -> list[str]:
     """Return those of ``metrics`` that no row of a printed table has in its column ``metric``.
 
-    A row counts if its metric's name begins with the name, as ``ROUGE-L`` does with ``ROUGE``.
+    A metric also has a row if the row's name only begins with its name, as ``ROUGE-L`` does with ``ROUGE``.
     """
     return [name for name in metrics if not table["metric"].str.startswith(name).any()]
 
 
-def possible_counts(share: Printed, n: int) -> list[int]:
-    """Return the counts out of ``n`` that round to a printed share, in rising order; if none does, the two
+def list_possible_counts(share: Printed, n: int) -> list[int]:
+    """Return the counts out of ``n`` that round to a printed share, in ascending order; if none does, the two
     counts next to ``n`` times the share."""
     exact = share.value * n
     return counts_that_print(share.value, share.half_width, n) or [math.floor(exact), math.ceil(exact)]
 
 
-def radpref_errors(run: Run) -> pd.DataFrame:
-    """Return RadPref's stored candidates with their marked errors, one row each.
+def tabulate_radpref_errors(run: Run) -> pd.DataFrame:
+    """Return the errors marked in RadPref's stored candidates, one row per candidate.
 
     Columns are ``case``, ``system``, ``words`` and ``reference_findings`` (numbers of words and of listed
-    findings in the reference), ``errors`` (mean number over radiologists), ``possible`` (number of findings
-    listed in either text) and ``share`` (``errors`` / ``possible``; NaN if no finding is listed).
+    findings in the reference), ``errors`` (number of errors, mean over radiologists), ``possible``
+    (number of findings listed in either text) and ``share`` (``errors`` / ``possible``; NaN if no finding is
+    listed).
     """
-    stored = run.recording("radpref")
-    table, mean_marks = stored.table.set_index("number"), stored.parts["ratings"].groupby("number").mean()
+    radpref = run.recording("radpref")
+    table, mean_marks = radpref.table.set_index("number"), radpref.parts["ratings"].groupby("number").mean()
     errors = mean_marks[["_".join(mark) for mark in MARKS]].sum(axis=1)
     possible = table["reference_findings"] + table["candidate_findings"]
     columns = table[["case", "reference_findings"]].assign(
@@ -205,14 +212,14 @@ def radpref_errors(run: Run) -> pd.DataFrame:
 
 
 def summarize_length_groups(run: Run, counted: pd.DataFrame, rule: Mapping[str, Printed]) -> pd.DataFrame:
-    """Return the errors of short, medium and long texts, by the length of reference and of candidate.
+    """Return the errors in short, medium and long texts, by the length of reference and of candidate.
 
-    Columns are ``words`` (``reference`` or ``candidate``), ``group`` (of :data:`GROUPS`), the numbers of
+    Columns are ``words`` (``reference`` or ``candidate``), ``group`` (one of :data:`GROUPS`), the numbers of
     ``pairs`` and ``cases``, and two Estimates: ``mean errors``, and ``no error``, the share of pairs with a
-    mean below one half. Their ends are NaN if there are too few cases.
+    mean below one half. Their bounds are NaN if there are too few cases.
 
-    ``counted`` has ``case``, ``errors``, ``reference_words`` and ``candidate_words``; ``rule`` has the
-    numbers of the paper's rule.
+    ``counted`` has one row per pair, with ``case``, ``errors``, ``reference_words`` and ``candidate_words``.
+    ``rule`` is a mapping from name to number in the paper's rule.
     """
     rows = []
     for side, group in product(("reference", "candidate"), GROUPS):
@@ -222,21 +229,21 @@ def summarize_length_groups(run: Run, counted: pd.DataFrame, rule: Mapping[str, 
             if cases < LEAST_GROUPS:
                 estimates.append(Estimate(values.mean(), np.nan, np.nan))
                 continue
-            size, rng = run.profile.resamples, run.rng(f"{name} {side} {group}")
-            interval = share_interval(values, pairs["case"].tolist(), resamples=size, rng=rng)
+            resamples, rng = run.profile.resamples, run.rng(f"{name} {side} {group}")
+            interval = share_interval(values, pairs["case"].tolist(), resamples=resamples, rng=rng)
             estimates.append(Estimate(*interval))
         rows.append((side, group, len(pairs), cases, *estimates))
     return pd.DataFrame(rows, columns=["words", "group", "pairs", "cases", "mean errors", "no error"])
 
 
 def assign_length_groups(lengths: pd.Series, rule: Mapping[str, Printed]) -> pd.Series:
-    """Return the group of each length in words by the rule of Appendix A.7, one of :data:`GROUPS`."""
+    """Return the group of each length in words, one of :data:`GROUPS`, by the rule of Appendix A.7."""
     edges = [0, rule["short_words"].value, rule["long_words"].value + 1, np.inf]
     return pd.cut(lengths, edges, right=False, labels=GROUPS)
 
 
 def check_length_rule(claim: OpenExhibit, groups: pd.DataFrame, rule: Mapping[str, Printed]) -> None:
-    """Add checks of the paper's rule on short and on long texts to an exhibit.
+    """Add to an exhibit the checks of the paper's rule on short and on long texts.
 
     ``groups`` is the table of :func:`summarize_length_groups`. With too few cases, a check is inconclusive.
     """
@@ -247,11 +254,11 @@ def check_length_rule(claim: OpenExhibit, groups: pd.DataFrame, rule: Mapping[st
         "long": (many_words, "mean errors", rule["long_errors"].value, ".2f"),
     }
     for _, row in groups[groups["group"].isin(rules)].iterrows():
-        quote, column, edge, form = rules[row["group"]]
+        quote, column, threshold, form = rules[row["group"]]
         name, estimate = Key(f"{row['group']} reports, by the", row["words"]), row[column]
         if row["cases"] < LEAST_GROUPS:
-            few = f"fewer than {LEAST_GROUPS} cases" if row["cases"] else "no such report"
-            claim.states(name, quote, few, None)
+            shortage = f"fewer than {LEAST_GROUPS} cases" if row["cases"] else "no such report"
+            claim.states(name, quote, shortage, None)
         else:
-            finding = f"{column}: {estimate:{form}}, {row['pairs']} pairs"
-            claim.states(name, quote, finding, above(estimate.low, estimate.high, edge))
+            outcome = f"{column}: {estimate:{form}}, {row['pairs']} pairs"
+            claim.states(name, quote, outcome, above(estimate.low, estimate.high, threshold))

@@ -26,8 +26,8 @@ from radeval_lib.study.checks import Check, Key, check_statement, check_value
 from radeval_lib.study.runs import Run
 from radeval_lib.text_format import joined
 
-BASE = "released rules"
-# Choices in which the metric can differ: a description of each change, and its settings.
+BASE = "released rules"  # The baseline of all choices.
+# A mapping from each choice that changes the metric to a description of the change and its settings.
 CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
     "weights": ("W and p for short texts", {"weights": "short"}),
     "penalty": ("the penalty applies to every mismatch of types", {"penalty": "any_mismatch"}),
@@ -39,7 +39,7 @@ CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def pair_with_penalty(
+def find_pair_with_penalty(
     encoder: encoders.Encoder, pairs: Iterable[generator.ErrorPair]
 ) -> tuple[generator.ErrorPair, Explanation]:
     """Return the first short pair in which a candidate entity is penalized, and the explanation of its score.
@@ -61,43 +61,43 @@ def pair_with_penalty(
         if explanation.precision is not None and min(explanation.precision.penalties) < 1:
             return pair, explanation
     problem = "none of the pairs is short and has a penalized entity"
-    raise generator.SyntheticError(problem, "pair_with_penalty", "Give more pairs.")
+    raise generator.SyntheticError(problem, "find_pair_with_penalty", "Pass more pairs.")
 
 
 def _is_short(pair: generator.ErrorPair) -> bool:
     """Return whether both sides have at most three sentences and three to five entities.
 
-    The reference must also have no remark besides its findings.
+    The reference must also have no remark in addition to its findings.
     """
-    remarks = any(isinstance(row.content, generator.Remark) for row in pair.reference.plan)
+    has_remark = any(isinstance(row.content, generator.Remark) for row in pair.reference.plan)
     sides = (pair.reference.findings, pair.candidate.findings)
-    return not remarks and all(len(side.sentences) <= 3 <= len(side.entities) <= 5 for side in sides)
+    return not has_remark and all(len(side.sentences) <= 3 <= len(side.entities) <= 5 for side in sides)
 
 
-def scores_by_choice(
+def score_by_choice(
     run: Run, metric: RaTEScore, pairs: Sequence[tuple[str, str]]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the scores of all pairs for each setting, as arrays of shape (pairs,).
+    """Return a mapping from each choice to the scores of all pairs, shape (pairs,).
 
     The keys are :data:`BASE` (``metric``, with the released rules), each key of :data:`CHOICES`, and
-    ``types`` (equal weights for all types, no penalty). ``pairs`` are (reference, candidate).
+    ``types`` (equal weights for all types, no penalty). Each pair is (reference, candidate).
     """
     references, candidates = zip(*pairs, strict=True)
-    base = metric.score(references, candidates)
-    scores = {BASE: base.values}
+    base_result = metric.score(references, candidates)
+    scores = {BASE: base_result.values}
     for label, (_, changes) in CHOICES.items():
-        changed = run.metric("ratescore", **changes)
-        scores[label] = changed.score(references, candidates).values
-    entities = [(explanation.reference, explanation.candidate) for explanation in base.details]
+        variant = run.metric("ratescore", **changes)
+        scores[label] = variant.score(references, candidates).values
+    entities = [(explanation.reference, explanation.candidate) for explanation in base_result.details]
     return scores | {"types": score_entity_pairs(entities, metric.entity_encoder, Scorer(EQUAL_WEIGHTS))}
 
 
-def choice_table(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str, str]) -> pd.DataFrame:
+def tabulate_choices(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str, str]) -> pd.DataFrame:
     """Return the effect of each choice on the mean and the order of scores, one row per choice.
 
-    Columns are ``what is changed``, ``mean score``, ``pairs that change`` (number of all, as text), ``largest
-    change`` of a score, and ``tau with the baseline`` (Kendall's). ``scores`` are those of
-    :func:`scores_by_choice`, the baseline first; ``changes`` describes each other choice.
+    Columns are ``what is changed``, ``mean score``, ``pairs that change`` (such as ``3 of 20``), ``largest
+    change`` (of a score), and ``tau with the baseline`` (Kendall's tau). ``scores`` is the result of
+    :func:`score_by_choice`, the baseline first; ``changes`` has a description of each other choice.
     """
     (baseline, base), *_ = scores.items()
     changes = {baseline: "–", **changes}
@@ -115,11 +115,12 @@ def choice_table(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str
 
 
 ANATOMY, ABNORMALITY, DISEASE, NORMAL, NO_DISEASE = ratescore.TYPES
-_KINDS = dict(zip(RATE_TYPES, ratescore.TYPES, strict=True))
+# A mapping from the types in RaTE-NER to those in the metric.
+_METRIC_TYPES = dict(zip(RATE_TYPES, ratescore.TYPES, strict=True))
 
 
-def released_weights() -> dict[str, Weights]:
-    """Return the two released sets of weights by the texts to which they were fitted: ``short``, ``long``."""
+def load_released_weights() -> dict[str, Weights]:
+    """Return the two released sets of weights, fitted to ``short`` and to ``long`` texts."""
     provenance.note_printed(provenance.RELEASED, ROOT / "radeval_lib/metrics/ratescore/weights.yml")
     return {name: ratescore.load(name) for name in ("short", "long")}
 
@@ -127,19 +128,19 @@ def released_weights() -> dict[str, Weights]:
 def score_example(pairs: pd.DataFrame, weights: Weights, cosine: float, options: Options) -> Explanation:
     """Return the explained score of A.1's example, in which the second pair of entities has this ``cosine``.
 
-    The first pair has a cosine of 1, and all other entities 0. ``pairs`` has two rows, each with an entity of
+    The first pair has a cosine of 1, and all other pairs 0. ``pairs`` has two rows, each with an entity of
     the reference (``reference_entity``, ``reference_type``) and of the candidate (``candidate_entity``,
     ``candidate_type``).
     """
     reference, candidate = (
-        list(zip(pairs[f"{side}_entity"], pairs[f"{side}_type"].map(_KINDS), strict=True))
+        list(zip(pairs[f"{side}_entity"], pairs[f"{side}_type"].map(_METRIC_TYPES), strict=True))
         for side in ("reference", "candidate")
     )
     return ratescore.Scorer(weights, options).score(reference, candidate, np.diag([1.0, cosine]))
 
 
 def score_inputs(pairs: pd.DataFrame, values: NDArray[np.float64]) -> Explanation:
-    """Return the explained score of A.1's example from the five numbers that its formulas use.
+    """Return the explained score of A.1's example, given the five numbers in its formulas.
 
     ``values`` are the weights W(Anatomy, Anatomy), W(Non-Abnormality, Abnormality) and W(Abnormality,
     Non-Abnormality), the cosine, and the penalty; ``pairs`` is as in :func:`score_example`.
@@ -151,8 +152,8 @@ def score_inputs(pairs: pd.DataFrame, values: NDArray[np.float64]) -> Explanatio
     return score_example(pairs, Weights("A.1", matrix, values[4]), values[3], rules)
 
 
-def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of A.1's formulas with the five inputs of :func:`score_inputs`, in their order."""
+def select_printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of A.1's formulas with the five inputs of :func:`score_inputs`, in that order."""
     precision, recall, mismatch = "S(x, x_hat)", "S(x_hat, x)", "not in place"
     inputs = [
         (precision, "Foley catheter", "weight"),
@@ -165,19 +166,19 @@ def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
 
 
 def check_penalties(formula: pd.DataFrame) -> list[Check]:
-    """Return a check per direction: A.1's formula has a penalty if, and only if, two matched types differ."""
+    """Return a check per direction that A.1's formula has a penalty exactly where matched types differ."""
     checks = []
     for direction, rows in formula[formula["candidate_type"] != "-"].groupby("direction", sort=False):
         types_differ = rows["candidate_type"] != rows["reference_type"]
-        with_penalty = sorted(set(rows.loc[rows["quantity"] == "penalty", "candidate_entity"]))
-        unlike = sorted(set(rows.loc[types_differ, "candidate_entity"]))
-        named = [joined(names) or "none" for names in (with_penalty, unlike)]
+        penalized = sorted(set(rows.loc[rows["quantity"] == "penalty", "candidate_entity"]))
+        mismatched = sorted(set(rows.loc[types_differ, "candidate_entity"]))
+        named = [joined(names) or "none" for names in (penalized, mismatched)]
         checks.append(
             check_statement(
                 Key("entities with a penalty", str(direction)),
                 "p cos(f_i, f̂_j), if t_i ≠ t_j; cos(f_i, f̂_j), if t_i = t_j",
                 "a penalty for {}; unlike types: {}".format(*named),
-                with_penalty == unlike,
+                penalized == mismatched,
             )
         )
     return checks
@@ -185,19 +186,19 @@ def check_penalties(formula: pd.DataFrame) -> list[Check]:
 
 def check_only_difference(formula: pd.DataFrame) -> Check:
     """Return a check that A.1's two formulas use the same numbers except for one weight, as the text says."""
-    inserted = formula[formula["quantity"].isin(["weight", "cosine", "penalty"])]
-    values = inserted.groupby(["quantity", "candidate_entity"])["value"].nunique()
-    unlike = list(values[values > 1].index)
+    inputs = formula[formula["quantity"].isin(["weight", "cosine", "penalty"])]
+    distinct_values = inputs.groupby(["quantity", "candidate_entity"])["value"].nunique()
+    differing = list(distinct_values[distinct_values > 1].index)
     return check_statement(
         "inputs that differ by direction",
         "the only difference between the two similarity scores in this case lies in the weight between",
-        joined([f"the {quantity} of {entity}" for quantity, entity in unlike]) or "none",
-        unlike == [("weight", "not in place")],
+        joined([f"the {quantity} of {entity}" for quantity, entity in differing]) or "none",
+        differing == [("weight", "not in place")],
     )
 
 
-def check_repeated(numbers: pd.DataFrame) -> list[Check]:
-    """Return checks that A.1 repeats its numbers correctly.
+def check_repeated_numbers(numbers: pd.DataFrame) -> list[Check]:
+    """Return checks that A.1 prints the same number wherever it repeats one.
 
     The formulas must have the cosines and weights of the text, and the same weights in numerator and
     denominator.
@@ -205,44 +206,43 @@ def check_repeated(numbers: pd.DataFrame) -> list[Check]:
     columns = ["direction", "candidate_entity", "quantity"]
     formula = numbers[numbers["place"] == "formula"].set_index(columns, drop=False)
     in_text = numbers[(numbers["place"] == "text") & numbers["quantity"].isin(["cosine", "weight"])]
-    below = formula[formula["quantity"] == "weight in sum"]
+    sum_rows = formula[formula["quantity"] == "weight in sum"]
     checks = []
-    for comparison, rows in (("text against formula", in_text), ("denominator against numerator", below)):
+    for comparison, rows in (("text against formula", in_text), ("denominator against numerator", sum_rows)):
         for _, row in rows.iterrows():
             quantity = row["quantity"].removesuffix(" in sum")
-            inserted = formula.loc[(row["direction"], row["candidate_entity"], quantity), "value"]
+            value = formula.loc[(row["direction"], row["candidate_entity"], quantity), "value"]
             key = Key(f"{quantity}, {comparison}", row["direction"], row["candidate_entity"])
-            checks.append(check_value(key, cell_in(row), float(inserted), decimals=2))
+            checks.append(check_value(key, cell_in(row), float(value), decimals=2))
     return checks
 
 
-def reach_of_penalty(
+def compute_penalty_reach(
     pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final: Printed
 ) -> dict[str, float]:
-    """Return the highest score of A.1's example that a ``penalty`` allows, and the penalty that its printed
-    score needs.
+    """Return the highest score of A.1's example with a ``penalty``, and the penalty that its score needs.
 
     The keys are ``high``, the highest score within the rounding of all inputs, and ``needed``, the penalty (0
     to 1) with which the printed inputs give the printed score ``final``. ``pairs`` is as in
-    :func:`score_example`; ``inputs`` are the rows of :func:`printed_inputs`.
+    :func:`score_example`; ``inputs`` are the rows of :func:`select_printed_inputs`.
     """
     changed = inputs.copy()
     changed.iloc[-1, changed.columns.get_indexer(["value", "half_width"])] = penalty.value, penalty.half_width
-    fixed = inputs["value"].to_numpy()[:4]
+    other_inputs = inputs["value"].to_numpy()[:4]
 
     def excess(p: float) -> float:
-        return score_inputs(pairs, np.array([*fixed, p])).score - final.value
+        return score_inputs(pairs, np.array([*other_inputs, p])).score - final.value
 
     needed = optimize.brentq(excess, 0, 1)
     high = rounding_range(lambda values: score_inputs(pairs, values).score, changed).high
     return {"high": float(high), "needed": float(needed)}
 
 
-def count_released(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
+def count_matching_weights(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
     """Return the largest number of A.1's three printed weights that one released set has for the same types.
 
-    A set may have the two types of all weights in either order. ``weights`` are the first three rows of
-    :func:`printed_inputs`.
+    Each set is compared with its two types in either order. ``weights`` are the first three rows of
+    :func:`select_printed_inputs`.
     """
     cells = [(ANATOMY, ANATOMY), (NORMAL, ABNORMALITY), (ABNORMALITY, NORMAL)]
     return max(
@@ -255,8 +255,8 @@ def count_released(weights: pd.DataFrame, released: Mapping[str, Weights]) -> in
     )
 
 
-def term_table(explanation: Explanation) -> pd.DataFrame:
-    """Return one row per term of a score's two sums.
+def tabulate_terms(explanation: Explanation) -> pd.DataFrame:
+    """Return a table with one row per term of the two sums in a score.
 
     Columns are ``direction`` (``precision`` or ``recall``), ``entity`` and ``type``, ``matched entity`` and
     ``matched type``, ``cosine``, ``weight``, ``penalty``, and ``term``, their product.
@@ -275,14 +275,14 @@ def term_table(explanation: Explanation) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def pair_form(explanation: Explanation, cosines: NDArray[np.float64], weights: Weights) -> HTML:
+def make_pair_form(explanation: Explanation, cosines: NDArray[np.float64], weights: Weights) -> HTML:
     """Return an HTML form in which readers change or leave out the entities of a pair and see the score.
 
     Parameters
     ----------
-    explanation : explained score of the pair, with its entities.
-    cosines : cosine of each entity of the reference (rows) with each of the candidate (columns).
-    weights : weights of pairs of types, and the penalty.
+    explanation : the explained score of the pair, with its entities.
+    cosines : the cosine of each entity of the reference (rows) with each of the candidate (columns).
+    weights : the weights of pairs of types, and the penalty.
     """
     penalties = build_penalty_matrix(weights.penalty, Options())
     sides = {"reference": explanation.reference, "candidate": explanation.candidate}

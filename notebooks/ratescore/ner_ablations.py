@@ -24,7 +24,9 @@ from radeval_lib.study.jobs import Job, JobOutput
 from radeval_lib.study.page_runs import Basis, OpenExhibit, PageRun, phrase
 from radeval_lib.text_format import joined, with_interval
 
+# Names of the tagging schemes on the page.
 SCHEMES = {"iob": "IOB", "span": "spans"}
+# Training data in Table 7.
 BOTH, SINGLE = "Radiopaedia + MIMIC-IV", ("Radiopaedia", "MIMIC-IV")
 MEASURES = ["precision", "recall", "F1", "accuracy"]
 
@@ -33,24 +35,24 @@ def add_wilson_intervals(models: pd.DataFrame, entities: int) -> pd.DataFrame:
     """Return the table of NER models with error bars for precision and recall from 95% Wilson intervals.
 
     The new columns ``precision_low``, ``precision_high``, ``recall_low`` and ``recall_high`` are the
-    distances of a share from the ends of its interval. ``entities`` is the number of entities in the test
-    set, the denominator of recall. The denominator of precision is the number of entities that a model finds,
-    which follows from both shares.
+    distances of each value from the bounds of its interval. ``entities`` is the number of entities in the
+    test set, the denominator of recall. The denominator of precision is the number of entities that a model
+    finds, which is computed from precision and recall.
     """
     with_bars = models.copy()
-    right = models["recall"] * entities
-    totals = {"recall": pd.Series(entities, models.index), "precision": right / models["precision"]}
+    true_positives = models["recall"] * entities
+    totals = {"recall": pd.Series(entities, models.index), "precision": true_positives / models["precision"]}
     for name, total in totals.items():
-        ends = [wilson_interval(round(k), round(n)) for k, n in zip(right, total, strict=True)]
-        with_bars[f"{name}_low"] = models[name] - [low for low, _ in ends]
-        with_bars[f"{name}_high"] = [high for _, high in ends] - models[name]
+        bounds = [wilson_interval(round(k), round(n)) for k, n in zip(true_positives, total, strict=True)]
+        with_bars[f"{name}_low"] = models[name] - [low for low, _ in bounds]
+        with_bars[f"{name}_high"] = [high for _, high in bounds] - models[name]
     return with_bars
 
 
-def printed_difference(printed: pd.DataFrame, measure: str, column: str, first: str, second: str) -> Estimate:
+def subtract_cells(printed: pd.DataFrame, measure: str, column: str, first: str, second: str) -> Estimate:
     """Return a printed measure in one row minus that in another, with the range that rounding allows.
 
-    ``first`` and ``second`` are the rows' values in ``column``, such as two models.
+    ``first`` and ``second``, such as two models, are the values of ``column`` in these rows.
     """
     cells = [cell(printed, measure=measure, **{column: name}) for name in (first, second)]
     return rounding_range(lambda pair: pair[0] - pair[1], cells)
@@ -59,12 +61,11 @@ def printed_difference(printed: pd.DataFrame, measure: str, column: str, first: 
 def check_gain(sources: pd.DataFrame, measure: str, promised: Printed) -> list[Check]:
     """Return checks of the printed gain from training on both sources instead of one.
 
-    The paper does not say which source it compares with, so there are three readings: over each source, and
-    over the better one. ``sources`` is Table 7; ``promised`` is the gain in the paper's prose.
+    The paper does not say with which source it compares, so there are three readings: over each source, and
+    over the better source. ``sources`` is Table 7; ``promised`` is the gain in the paper's prose.
     """
     gains = {
-        f"over {other}": printed_difference(sources, measure, "training_data", BOTH, other)
-        for other in SINGLE
+        f"over {other}": subtract_cells(sources, measure, "training_data", BOTH, other) for other in SINGLE
     }
     gains["over the better source"] = min(gains.values(), key=lambda gain: gain.value)
     name = Key("gain over one source", measure)
@@ -72,7 +73,7 @@ def check_gain(sources: pd.DataFrame, measure: str, promised: Printed) -> list[C
 
 
 def check_iob_ahead(schemes: pd.DataFrame) -> list[Check]:
-    """Return checks of whether all IOB models of Table 6 exceed all span models, one reading per measure."""
+    """Return checks that all IOB models of Table 6 exceed all span models, with one reading per measure."""
     values = schemes.groupby(["measure", "scheme"])["value"]
     checks = {}
     for measure in MEASURES:
@@ -86,6 +87,7 @@ def check_iob_ahead(schemes: pd.DataFrame) -> list[Check]:
     return by_reading(checks)
 
 
+# A mapping from the name of a model in Table 6 to its name on the Hugging Face Hub.
 _HUB_NAMES = {
     "DeBERTa_v3": "microsoft/deberta-v3-base",
     "Medical-NER": "blaze999/Medical-NER",
@@ -94,52 +96,57 @@ _HUB_NAMES = {
     "BlueBERT": "bionlp/bluebert_pubmed_mimic_uncased_L-12_H-768_A-12",
     "MedCPT-Q-Enc.": "ncbi/MedCPT-Query-Encoder",
     "SapBERT": "cambridgeltl/SapBERT-from-PubMedBERT-fulltext",
-}  # by name in Table 6
+}
 
 
-def basis(run: PageRun) -> Basis:
-    """Return the evidence for this build's Tables 6 and 7, with its substitutes for the paper's models."""
+def find_basis(run: PageRun) -> Basis:
+    """Return the evidence for this build's Tables 6 and 7, naming the substitutes for the paper's models."""
     data = run.basis({"ner_corpus": "rate_ner"})
-    paper, ours = (
+    paper_models, own_models = (
         ratescore.settings(profile).initial_models for profile in (profiles.profile("full"), run.profile)
     )
-    if ours == paper:
+    if own_models == paper_models:
         return data
-    names = dict.fromkeys(format_title(name) for models in ours.values() for name in models)
+    names = dict.fromkeys(format_title(name) for models in own_models.values() for name in models)
     return data.with_own(f"{joined(list(names))}, which the paper does not try")
 
 
 @dataclass(frozen=True)
 class NerModels:
-    """The NER models that a build trained, measured on test reports and averaged over seeds."""
+    """The NER models that a build trained, measured on test reports and averaged over seeds.
+
+    Attributes
+    ----------
+    run : the page's run.
+    """
 
     run: PageRun
 
     @cached_property
     def outputs(self) -> dict[Training, JobOutput]:
-        """The outputs of the trainings for Tables 6 and 7."""
+        """A mapping from each training run for Tables 6 and 7 to its output."""
         size = ratescore.settings(self.run.profile).training_sentences
         return {
-            each: self._read(each) for each in ratescore.list_runs(self.run.profile) if each.sentences == size
+            item: self._read(item) for item in ratescore.list_runs(self.run.profile) if item.sentences == size
         }
 
     @cached_property
     def own(self) -> JobOutput:
-        """The output of the training whose NER model other pages use; it is in neither table."""
+        """The output of the training run whose NER model other pages use; the run is in neither table."""
         return self._read(ratescore.list_runs(self.run.profile)[0])
 
     def _read(self, training: Training) -> JobOutput:
-        """Return the output of the job that ran this training."""
-        # Outputs are read one by one, so that a result lists only the trainings on which it rests.
+        """Return the output of the job of a training run."""
+        # Outputs are read one by one, so that a result lists only the training runs that it uses.
         return self.run.cell(Job.of(NOTEBOOK, **asdict(training)))
 
     @property
     def table6(self) -> list[Training]:
-        """The trainings for Table 6, which differ in scheme and initial model but not in their sentences."""
-        return [each for each in self.outputs if each.corpus == "both"]
+        """The training runs for Table 6, which differ in scheme and initial model but not in sentences."""
+        return [training for training in self.outputs if training.corpus == "both"]
 
     def measure(self, output: JobOutput) -> pd.DataFrame:
-        """Return a training's precision, recall, F1 and accuracy, with 95% intervals.
+        """Return the precision, recall, F1 and accuracy of a training run, with 95% intervals.
 
         The index is the measure; columns are ``value``, ``low`` and ``high``.
         """
@@ -149,11 +156,11 @@ class NerModels:
         )
         return intervals.rename(index={"f1": "F1"})
 
-    def difference(self, first: Training, second: Training) -> dict[str, Estimate]:
-        """Return each measure of one training minus the same measure of another, by the measure's name.
+    def compare(self, first: Training, second: Training) -> dict[str, Estimate]:
+        """Return each measure of one training run minus the same measure of another.
 
-        Both are computed on the same draws of test reports. Names are ``precision``, ``recall``, ``f1`` and
-        ``accuracy``.
+        The result is a mapping from ``precision``, ``recall``, ``f1`` and ``accuracy`` to the differences.
+        Both runs are measured on the same draws of test reports.
         """
         counts = [self.outputs[training].tables["counts"] for training in (first, second)]
         resamples, rng = self.run.profile.resamples, self.run.rng("gaps")
@@ -162,24 +169,25 @@ class NerModels:
         )
         return {str(name): Estimate(**row) for name, row in differences.iterrows()}
 
-    def table(self) -> pd.DataFrame:
-        """Return the trainings for Table 6, one per row, with their measures and intervals as text."""
+    def tabulate(self) -> pd.DataFrame:
+        """Return the training runs for Table 6, one per row, with measures and intervals as text."""
         rows = {
-            (SCHEMES[each.scheme], format_title(each.init_model)): {
+            (SCHEMES[training.scheme], format_title(training.init_model)): {
                 str(row.Index): with_interval(row.value, row.low, row.high, ".2f")
-                for row in self.measure(self.outputs[each]).itertuples()
+                for row in self.measure(self.outputs[training]).itertuples()
             }
-            for each in self.table6
+            for training in self.table6
         }
         return pd.DataFrame(rows).T.rename_axis(["scheme", "started from"]).reset_index()
 
-    def contrasts(self) -> dict[str, dict[str, Estimate]]:
-        """Return the effect of each choice on each measure, from pairs of trainings that differ only in it.
+    def contrast(self) -> dict[str, dict[str, Estimate]]:
+        """Return the effect of each choice on each measure, from training runs that differ only in it.
 
-        The keys are choices in words, then measures (:meth:`difference`). If several pairs show a choice,
-        each has its own key, in which the model, or model and scheme, follows in brackets.
+        The result is a mapping from the choice, in words, to the result of :meth:`compare`. If several pairs
+        of runs differ in a choice, each pair has its own key, with the model, or model and scheme, in
+        parentheses.
         """
-        by_start = {(each.scheme, each.init_model): each for each in self.table6}
+        by_start = {(training.scheme, training.init_model): training for training in self.table6}
         pairs: dict[str, dict[str, tuple[Training, Training]]] = {}
         for scheme, model in by_start:
             start = f"{format_title(model)}, {SCHEMES[scheme]}"
@@ -191,17 +199,17 @@ class NerModels:
                 if first in by_start and second in by_start:
                     pairs.setdefault(choice, {})[where] = by_start[first], by_start[second]
         return {
-            choice if len(differing) == 1 else f"{choice} ({where})": self.difference(*pair)
-            for choice, differing in pairs.items()
-            for where, pair in differing.items()
+            choice if len(by_model) == 1 else f"{choice} ({where})": self.compare(*pair)
+            for choice, by_model in pairs.items()
+            for where, pair in by_model.items()
         }
 
     def check_printed(self, exhibit: OpenExhibit, printed: pd.DataFrame, column: str) -> None:
-        """Add to ``exhibit`` checks of Table 6 or 7 against this build's trainings on the same sources.
+        """Add to ``exhibit`` checks of Table 6 or 7 against this build's training runs on the same sources.
 
-        For Table 6, these are trainings of the same model by the same scheme; for Table 7, those of the
-        build's first IOB model, whichever that is. Rows without a training get no check. ``printed`` is the
-        whole table; ``column`` is ``model`` for Table 6 and ``training_data`` for Table 7.
+        For Table 6, these are the runs of the same model with the same scheme; for Table 7, those of the
+        build's first IOB model. Rows without a training run get no check. ``printed`` is the whole table;
+        ``column`` is ``model`` for Table 6 and ``training_data`` for Table 7.
         """
         if column == "training_data":
             table7_model = ratescore.settings(self.run.profile).initial_models["iob"][0]
@@ -221,10 +229,10 @@ class NerModels:
                 exhibit.add(check_value(Key(str(measure), name), cell(printed, **where), estimate))
 
 
-def contrast_table(contrasts: Mapping[str, Mapping[str, Estimate]]) -> pd.DataFrame:
-    """Return the effects from :meth:`NerModels.contrasts` as text, one row per choice.
+def tabulate_contrasts(contrasts: Mapping[str, Mapping[str, Estimate]]) -> pd.DataFrame:
+    """Return the effects from :meth:`NerModels.contrast` as text, one row per choice.
 
-    The gain in F1 that a test would detect with 80% power shows how small an effect could be missed.
+    The gain in F1 that is detected with a power of 80% shows how large an effect could be missed.
     """
     rows = {
         choice: {

@@ -18,7 +18,7 @@ _Entities = Sequence[tuple[str, str]]
 _NODULE = [("nodule", "ABNORMALITY"), ("right upper lobe", "ANATOMY")]
 _PNEUMONIA = [("pneumonia", "DISEASE"), ("right lower lobe", "ANATOMY")]
 _EFFUSION = [("pleural effusion", "ABNORMALITY")]
-# By error, the entities that a faultless NER model finds in the reference and in the candidate.
+# A mapping from each error to the entities that a faultless NER model finds in reference and candidate.
 ERRORS: dict[str, tuple[_Entities, _Entities]] = {
     "wrong side": (_NODULE, [_NODULE[0], ("left upper lobe", "ANATOMY")]),
     "nodule denied": (_NODULE, [("nodule", "NON-ABNORMALITY"), _NODULE[1]]),
@@ -31,14 +31,14 @@ ERRORS: dict[str, tuple[_Entities, _Entities]] = {
 
 SYNONYM, OPPOSITE = "synonym rewrite", "opposite rewrite"
 _APPENDIX = ("appendix", "ANATOMY")
-# Entities that a faultless NER model finds in the texts of Appendix A.5; those at the same position match.
+# Entities that a faultless NER model finds in the texts of Appendix A.5. Those at the same position match.
 ENTITIES = {
     "reference": [_APPENDIX, ("visualized", "NON-ABNORMALITY"), ("air-filled", "NON-ABNORMALITY")],
     SYNONYM: [_APPENDIX, ("seen", "NON-ABNORMALITY"), ("contains gas", "NON-ABNORMALITY")],
     OPPOSITE: [_APPENDIX, ("poorly visualized", "ABNORMALITY"), ("not air-filled", "ABNORMALITY")],
 }
 
-# Entities of the paper's Section 2 with their types, each in a plain sentence of this book.
+# A mapping from a sentence of our own to its entity, which Section 2 of the paper prints with this type.
 PRINTED_TYPES = {
     "There is pneumonia.": ("pneumonia", "DISEASE"),
     "There are masses.": ("masses", "ABNORMALITY"),
@@ -50,10 +50,10 @@ PRINTED_TYPES = {
 
 
 def split_sentences(text: str) -> list[str]:
-    """Return the sentences of a report, cut after each ``.``, ``!`` or ``?`` before white space.
+    """Split a report after each ``.``, ``!`` or ``?`` before white space.
 
-    So "Dr. Smith" is cut, too. It does not use :mod:`radeval_lib.rules.report_text`, because tests of that
-    module use these layouts.
+    "Dr. Smith" is split, too. The function does not use :mod:`radeval_lib.rules.report_text`, because the
+    tests of that module use these layouts.
     """
     return re.split(r"(?<=[.!?])\s+", text)
 
@@ -67,41 +67,41 @@ WRAPPED: dict[str, Callable[[str], str]] = {
     "wrapped, lines end with spaces": lambda text: fill(text, 60).replace("\n", "  \n") + " ",
     "a sentence a line": lambda text: "\n".join(split_sentences(text)),
 }
-# All changed forms of a report; its words stay.
+# Changes to the form of a report that keep its words.
 FORMS = {
     **WRAPPED,
     "a space at the end": lambda text: f"{text} ",
     "sentences in reverse": lambda text: " ".join(reversed(split_sentences(text))),
     "upper case": str.upper,
 }
-_TOLERANCE = 1e-6  # Scores change by less if texts are put into other batches.
+_TOLERANCE = 1e-6  # Scores change by less if texts are in other batches.
 
 
-def lowest_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> float:
+def compute_lowest_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> float:
     """Return the lowest score that a pair can have if equal names have a cosine of 1 and different names 0.
 
-    A name that the other side lacks then matches all names there equally well, and the match decides its
-    weight. The score is the lowest over all ways to break such ties. With n pairs of different names, the
+    A name that the other side lacks then matches all names there equally well, and its weight depends on the
+    match. The score is the lowest over all ways to break such ties. With n pairs of different names, the
     metric runs 2^n times, so use only a few entities. ``reference`` and ``candidate`` are (name, type) pairs.
     """
-    same_name = np.array([[ours == theirs for theirs, _ in candidate] for ours, _ in reference], dtype=bool)
+    same_name = np.array([[name == other for other, _ in candidate] for name, _ in reference], dtype=bool)
     same_name = same_name.reshape(len(reference), len(candidate))
-    unlike = np.argwhere(~same_name)
+    different_pairs = np.argwhere(~same_name)
     scores = []
-    for tie_breakers in product((0.0, 1e-12), repeat=len(unlike)):
+    for tie_breakers in product((0.0, 1e-12), repeat=len(different_pairs)):
         similarity = same_name.astype(np.float64)
-        similarity[tuple(unlike.T)] = tie_breakers
+        similarity[tuple(different_pairs.T)] = tie_breakers
         scores.append(scorer.score(reference, candidate, similarity).score)
     return min(scores)
 
 
 def score_rewrites(scorer: Scorer, cosine: float) -> pd.Series:
-    """Return the scores of A.5's two rewrites, given :data:`ENTITIES`; the index is the rewrite.
+    """Return the scores of the two rewrites in A.5, given :data:`ENTITIES`; the index is the rewrite.
 
-    Different names at the same position have this ``cosine`` (0 to 1), all other different names 0.
+    Different names have the cosine ``cosine`` (0 to 1) at the same position, and 0 at different positions.
     """
-    least = max(cosine, 1e-9)  # A positive cosine makes names at the same position match.
-    similarity = np.diag([1.0, least, least])
+    match_cosine = max(cosine, 1e-9)  # A positive cosine makes names at the same position match.
+    similarity = np.diag([1.0, match_cosine, match_cosine])
     reference = ENTITIES["reference"]
     return pd.Series(
         {role: scorer.score(reference, ENTITIES[role], similarity).score for role in (SYNONYM, OPPOSITE)}
@@ -109,14 +109,14 @@ def score_rewrites(scorer: Scorer, cosine: float) -> pd.Series:
 
 
 def compare_types(metric: RaTEScore) -> pd.DataFrame:
-    """Return the entities of each sentence in :data:`PRINTED_TYPES`: in print, and by the metric's NER model.
+    """Return the entity printed for each sentence in :data:`PRINTED_TYPES`, and those that the metric finds.
 
     The index is the sentence; columns are ``printed`` and ``found`` (as text), and ``right``, whether the
-    model finds the printed entity with its type and no other.
+    metric's NER model finds the printed entity with its type and no other.
     """
 
     def describe(entities: _Entities) -> str:
-        return ", ".join(f"{words} ({kind.capitalize()})" for words, kind in entities) or "no entity"
+        return ", ".join(f"{name} ({kind.capitalize()})" for name, kind in entities) or "no entity"
 
     rows = [
         (describe([printed]), describe(entities), list(entities) == [printed])
@@ -130,25 +130,25 @@ def compare_types(metric: RaTEScore) -> pd.DataFrame:
 def measure_forms(metric: Metric, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """Return the effect of the candidate's form on its score, one row per form of :data:`FORMS`.
 
-    The index is the form; ``pairs`` are (reference, candidate). Columns: ``score changes``, the number of
-    pairs whose score changes by more than 1e-6; ``of these, cut into other sentences``, in how many of them
-    RaTEScore cuts the changed candidate into other sentences, apart from white space and case; and ``largest
-    change``, the largest absolute change of a score.
+    The index is the form. Columns are ``score changes``, the number of pairs whose score changes by more than
+    1e-6; ``of these, cut into other sentences``, the number of these in which RaTEScore splits the changed
+    candidate into other sentences, apart from white space and case; and ``largest change``, the largest
+    absolute change of a score. Each pair is (reference, candidate).
     """
     references, candidates = (list(side) for side in zip(*pairs, strict=True))
     original_scores = metric.score(references, candidates).values
     rows = {}
     for name, change_form in FORMS.items():
         changed_texts = [change_form(text) for text in candidates]
-        change = np.abs(metric.score(references, changed_texts).values - original_scores)
-        both = zip(candidates, changed_texts, strict=True)
-        recut = np.array([_sentence_set(text) != _sentence_set(changed) for text, changed in both])
-        score_changes = change > _TOLERANCE
-        rows[name] = (int(score_changes.sum()), int((score_changes & recut).sum()), float(change.max()))
+        changes = np.abs(metric.score(references, changed_texts).values - original_scores)
+        text_pairs = zip(candidates, changed_texts, strict=True)
+        is_recut = np.array([_list_sentences(old) != _list_sentences(new) for old, new in text_pairs])
+        has_changed = changes > _TOLERANCE
+        rows[name] = (int(has_changed.sum()), int((has_changed & is_recut).sum()), float(changes.max()))
     columns = ["score changes", "of these, cut into other sentences", "largest change"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
-def _sentence_set(text: str) -> list[str]:
-    """Return the sentences into which RaTEScore cuts a text, sorted, with equal white space and case."""
+def _list_sentences(text: str) -> list[str]:
+    """Return the sentences into which RaTEScore splits a text, sorted, in normalized white space and case."""
     return sorted(" ".join(sentence.upper().split()) for sentence in split(text))

@@ -83,15 +83,15 @@ def _trained(*trainings: Training) -> NerModels:
 
 
 def test_a_choice_that_several_pairs_differ_in_is_named_with_each(monkeypatch) -> None:
-    monkeypatch.setattr(NerModels, "difference", lambda self, first, second: (first, second))
+    monkeypatch.setattr(NerModels, "compare", lambda self, first, second: (first, second))
     every = {
         (scheme, start): Training(scheme, start, "both", 9)
         for scheme in ("iob", "span")
         for start in ("packaged-minilm", "packaged-minilm-2")
     }
-    contrasts = _trained(every["iob", "packaged-minilm"], every["span", "packaged-minilm"]).contrasts()
+    contrasts = _trained(every["iob", "packaged-minilm"], every["span", "packaged-minilm"]).contrast()
     assert list(contrasts) == ["IOB tags instead of spans"]
-    two = _trained(*every.values()).contrasts()
+    two = _trained(*every.values()).contrast()
     assert list(two.values()) == [
         (every["iob", start], every["span", start]) for start in ("packaged-minilm", "packaged-minilm-2")
     ]

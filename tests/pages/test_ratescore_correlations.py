@@ -9,9 +9,9 @@ from notebooks.ratescore.correlations import (
     PrintedAgreement,
     assign_length_groups,
     check_length_rule,
-    possible_counts,
-    radpref_errors,
+    list_possible_counts,
     split_by_measure,
+    tabulate_radpref_errors,
 )
 from radeval_lib.data import recorded
 from radeval_lib.papers.printed_numbers import parse, printed
@@ -30,7 +30,7 @@ AGREEMENT = PrintedAgreement(PRINTED, {"Sentences": 400, "Rewrites": 100})
 
 
 def test_intervals_are_fishers_for_correlations_and_wilsons_for_shares() -> None:
-    result = AGREEMENT.with_intervals()
+    result = AGREEMENT.add_intervals()
     low, high = correlation_interval(0.5, 400, "pearson")
     assert result.loc[0, ["low", "high"]].tolist() == pytest.approx([low, high], abs=1e-6)
     assert result.loc[2, "low"] == pytest.approx(0.8256, abs=1e-4)
@@ -44,27 +44,27 @@ def test_the_first_is_put_above_all_others(column: str) -> None:
 
 
 def test_leads_are_counted_and_margins_reported_in_cases() -> None:
-    assert AGREEMENT.established_leads("Sentences, Pearson") == "one of one"
-    margins, p = AGREEMENT.possible_margins("Rewrites, accuracy", "BLEU")
+    assert AGREEMENT.count_established_leads("Sentences, Pearson") == "one of one"
+    margins, p = AGREEMENT.list_possible_margins("Rewrites, accuracy", "BLEU")
     assert margins == [50]
     assert p == pytest.approx(2 * 0.5**50)
 
 
 def test_shares_that_no_count_prints_stand_for_their_neighbours() -> None:
-    assert possible_counts(parse("0.666"), 847) == [564]
-    assert possible_counts(parse("0.670"), 847) == [567, 568]  # 0.6694 and 0.6706
+    assert list_possible_counts(parse("0.666"), 847) == [564]
+    assert list_possible_counts(parse("0.670"), 847) == [567, 568]  # 0.6694 and 0.6706
     table5 = PrintedAgreement.of(split_by_measure(printed("ratescore.table5")), {"Rewrites": 847})
-    margins, p = table5.possible_margins("Rewrites, accuracy", "CheXbert")
+    margins, p = table5.list_possible_margins("Rewrites, accuracy", "CheXbert")
     assert margins == [3, 4]
     assert p == pytest.approx(2 * 0.5**4)  # four reports that RaTEScore alone is right about
 
 
 def test_what_is_needed_allows_for_rounding() -> None:
     figure3 = PrintedAgreement.of({"Sentences, Pearson": printed("ratescore.fig3")}, {"Sentences": 443})
-    assert figure3.needed_correlation("Sentences, Pearson", "RadGraph F1", 443) == pytest.approx(
+    assert figure3.find_needed_correlation("Sentences, Pearson", "RadGraph F1", 443) == pytest.approx(
         0.313, abs=1e-3
     )
-    assert figure3.established_leads("Sentences, Pearson") == "six of seven"
+    assert figure3.count_established_leads("Sentences, Pearson") == "six of seven"
 
 
 RULE = {"short_words": parse("10"), "long_words": parse("25"), "long_errors": parse("3")}
@@ -87,7 +87,7 @@ def test_a_rule_of_which_there_are_too_few_cases_is_open(pairs: int, cases: int)
 
 def test_errors_are_counted_by_hand() -> None:
     stored = recorded.load("radpref")
-    reports = radpref_errors(SimpleNamespace(recording=lambda _: stored))
+    reports = tabulate_radpref_errors(SimpleNamespace(recording=lambda _: stored))
     first = stored.parts["ratings"].query("number == 0").drop(columns=["number", "rater", "grade"])
     marked = first.filter(regex="^(false|missing|attribute)_").sum(axis=1)
     assert reports.loc[0, "errors"] == pytest.approx(marked.mean())

@@ -10,10 +10,10 @@ from notebooks.ratescore.curation import (
     FINDINGS,
     OTHERS,
     SENTENCES,
-    annotated_words,
     apply_cue_words,
-    content_words,
-    filter_effects,
+    find_annotated_words,
+    find_content_words,
+    measure_filter_effects,
 )
 from radeval_lib.data.records import AnnotatedSentence, Entity
 
@@ -52,9 +52,9 @@ def test_polarity(text, entities, expected) -> None:
 
 def test_content_words() -> None:
     words = ["There", "is", "a", "small", "left", "effusion", "."]
-    assert content_words(words) == {3, 4, 5}
-    assert annotated_words([Entity(3, 4, "x"), Entity(5, 6, "x")]) == {3, 5}
-    assert content_words(["is", "."]) == set()
+    assert find_content_words(words) == {3, 4, 5}
+    assert find_annotated_words([Entity(3, 4, "x"), Entity(5, 6, "x")]) == {3, 5}
+    assert find_content_words(["is", "."]) == set()
 
 
 def test_each_filter_alone() -> None:
@@ -62,7 +62,7 @@ def test_each_filter_alone() -> None:
         AnnotatedSentence("r/0", ("mass",), (Entity(0, 1, "Abnormality"),)),
         AnnotatedSentence("r/1", ("edema", "whatever", "else"), (Entity(0, 1, "Non-Abnormality"),)),
     ]
-    table = filter_effects(rows, ["mass"], _Letters(), {"cosine": 0.83, "density": 0.7})
+    table = measure_filter_effects(rows, ["mass"], _Letters(), {"cosine": 0.83, "density": 0.7})
     assert {kind: part["changed"].tolist() for kind, part in table.groupby("kind")} == {
         ENTITIES: [False, True],
         OTHERS: [True, True],

@@ -14,7 +14,7 @@ from notebooks.ratescore.where_it_fails import (
     OPPOSITE,
     SYNONYM,
     WRAPPED,
-    lowest_score,
+    compute_lowest_score,
     measure_forms,
     score_rewrites,
 )
@@ -32,7 +32,7 @@ def test_a_denial_loses_only_by_the_penalty() -> None:
     anatomy = weight("ANATOMY", "ANATOMY")
     sides = [weight("NON-DISEASE", "DISEASE"), weight("DISEASE", "NON-DISEASE")]
     expected = _harmonic(*((p * side + anatomy) / (side + anatomy) for side in sides))
-    assert lowest_score(scorer, *ERRORS["pneumonia denied"]) == pytest.approx(expected)
+    assert compute_lowest_score(scorer, *ERRORS["pneumonia denied"]) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("weights", ["long", "short"])
@@ -41,7 +41,7 @@ def test_a_denial_loses_only_by_the_penalty() -> None:
     [("one of two invented", 2 / 3), ("one of two invented, true one thrice", 6 / 7), ("no entity", 0.5)],
 )
 def test_repeating_what_is_true_raises_the_score(weights: str, error: str, score: float) -> None:
-    assert lowest_score(Scorer(weights), *ERRORS[error]) == pytest.approx(score)
+    assert compute_lowest_score(Scorer(weights), *ERRORS[error]) == pytest.approx(score)
 
 
 def test_names_that_are_alike_leave_only_the_penalty() -> None:

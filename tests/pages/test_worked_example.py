@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from notebooks.ratescore.how_it_works import (
-    count_released,
-    printed_inputs,
+    count_matching_weights,
     score_inputs,
+    select_printed_inputs,
 )
 from radeval_lib.metrics.ratescore import TYPES, Weights
 from radeval_lib.papers.printed_numbers import printed
@@ -32,12 +32,12 @@ def test_the_pair_is_scored_from_five_numbers() -> None:
 
 def test_the_inputs_are_in_their_order() -> None:
     formula = printed("ratescore.example_a1").query("place == 'formula' and quantity != 'weight in sum'")
-    assert printed_inputs(formula)["printed"].tolist() == ["0.91", "0.94", "0.83", "0.83", "0.36"]
+    assert select_printed_inputs(formula)["printed"].tolist() == ["0.91", "0.94", "0.83", "0.83", "0.36"]
 
 
 def test_the_weights_must_stand_in_one_set_and_one_order() -> None:
     formula = printed("ratescore.example_a1").query("place == 'formula' and quantity != 'weight in sum'")
-    weights = printed_inputs(formula).iloc[:3]
+    weights = select_printed_inputs(formula).iloc[:3]
     position, result, normal = (TYPES.index(kind) for kind in ("ANATOMY", "ABNORMALITY", "NON-ABNORMALITY"))
     whole, part, rest = np.zeros((3, 5, 5))
     whole[[position, normal, result], [position, result, normal]] = 0.91, 0.94, 0.83
@@ -45,4 +45,4 @@ def test_the_weights_must_stand_in_one_set_and_one_order() -> None:
     rest[[normal, result], [result, normal]] = 0.94, 0.83
     for matrices, stand in (([whole], 3), ([whole.T], 3), ([part, rest], 2), ([part], 1), ([part * 0], 0)):
         sets = {str(number): Weights("w", matrix, 0.4) for number, matrix in enumerate(matrices)}
-        assert count_released(weights, sets) == stand
+        assert count_matching_weights(weights, sets) == stand
