@@ -9,7 +9,7 @@ from itertools import takewhile
 
 import pandas as pd
 
-from radeval_lib.data.records import AnnotatedSentence, Entity, plain_words
+from radeval_lib.data.records import AnnotatedSentence, Entity, reveal_tokens
 from radeval_lib.metrics.ratescore.formula import normalize_rows
 from radeval_lib.models.encoders import Encoder
 
@@ -70,7 +70,7 @@ def apply_cue_words(words: Sequence[str], entities: Sequence[Entity]) -> list[En
 
 def list_entity_names(sentence: AnnotatedSentence) -> list[str]:
     """Return the text of each entity of a sentence: its words in lower case, separated by spaces."""
-    words = plain_words(sentence)
+    words = reveal_tokens(sentence)
     return [" ".join(words[entity.start : entity.end]).lower() for entity in sentence.entities]
 
 
@@ -100,7 +100,7 @@ def measure_filter_effects(
     """
     lookups, rows = list[tuple[str, str, str]](), list[tuple[str, str, bool]]()
     for sentence in sentences:
-        words, report, entities = plain_words(sentence), sentence.report, sentence.entities
+        words, report, entities = reveal_tokens(sentence), sentence.report, sentence.entities
         content, annotated = find_content_words(words), find_annotated_words(entities)
         lookups += [(report, ENTITIES, name) for name in list_entity_names(sentence)]
         lookups += [(report, OTHERS, words[position].lower()) for position in sorted(content - annotated)]

@@ -9,7 +9,7 @@ from radeval_lib.registry import import_on_use
 _HOMES = {
     "radeval_lib.data.errors": "FetchError RestrictedTextError",
     "radeval_lib.data.manifests": "data_root find load_manifest names",
-    "radeval_lib.data.records": "plain_words",
+    "radeval_lib.data.records": "reveal_tokens",
     "radeval_lib.data.restricted": "RestrictedText reveal",
 }
 __getattr__ = import_on_use(__name__, _HOMES)

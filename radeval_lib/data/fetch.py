@@ -122,9 +122,9 @@ def fetch(dataset: str, root: Path | None, *, say: Say = print) -> list[Path]:
     missing = [manifest.file(path) for path in manifest.list_missing(present)]
     if not missing:
         say(f"{dataset}: every file is in place")
-    elif not manifest.revision and (lacking_url := [entry.path for entry in missing if not entry.url]):
+    elif not manifest.revision and (manual_paths := [entry.path for entry in missing if not entry.url]):
         steps = " ".join(manifest.numbered_steps)
-        raise FetchError(f"{lacking_url[0]} has no download URL", dataset, f"To get it: {steps}")
+        raise FetchError(f"{manual_paths[0]} has no download URL", dataset, f"To get it: {steps}")
     for entry in missing:
         hub_source = f"the Hugging Face Hub, {manifest.hub} at {manifest.revision[:7]}"
         say(f"fetching {entry.path} from {hub_source if manifest.revision else entry.url}")
@@ -185,7 +185,7 @@ def _download(manifest: Manifest, entry: DataFile, folder: Path) -> Path:
             "this command again."
             if manifest.revision
             else f"Check the connection to {urlsplit(entry.url).hostname} and run the command again; or get "
-            f"{entry.url} in another way and pass it to `radbook data add {manifest.name} FILE`."
+            f"{entry.url} in another way and run `radbook data add {manifest.name} FILE`."
         )
         raise FetchError(f"download of {entry.path} failed ({cause})", manifest.name, remedy) from None
 
@@ -196,7 +196,7 @@ def _install(incoming: Path, entry: DataFile, root: Path, say: Say) -> None:
     Raises
     ------
     ChecksumError
-        If the file differs from its manifest entry; it is then not moved.
+        If the file differs from its manifest entry; the file is then not moved.
     """
     check_file(incoming, entry)
     if not entry.sha256:

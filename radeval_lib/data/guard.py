@@ -155,16 +155,16 @@ def scan(
             raise DataError("the files have no words that the guard could search for", name, remedy)
         vocabulary |= corpus_words
     searched, refused = _read_build(folder, frozenset(vocabulary), trusted)
-    watched = merge(each.sequences for each in searched)
+    watched = merge(item.sequences for item in searched)
     watched = watched[~is_in(watched, merge(hash_text(text, vocabulary) for text in public))]
     by_corpus = {name: find_sequences(texts, watched) for name, texts in corpora.items()}
     allowed = _find_own_phrases(merge(by_corpus.values()), own)
     leaks = []
     for name, sequences in by_corpus.items():
         leaked = sequences[~is_in(sequences, allowed)]
-        for each in searched:
-            if count := int(is_in(leaked, each.sequences).sum()):
-                leaks.append(Leak(each.path.as_posix(), name, count, each.is_name))
+        for item in searched:
+            if count := int(is_in(leaked, item.sequences).sum()):
+                leaks.append(Leak(item.path.as_posix(), name, count, item.is_name))
     return leaks + refused
 
 
@@ -211,7 +211,7 @@ def _find_own_phrases(hits: Hashes, own: Iterable[str]) -> Hashes:
 
 
 def remove_leaks(folder: Path, leaks: Sequence[Leak]) -> None:
-    """Remove files with leaks from a build and raise a LeakError that names them; do nothing if none leaks.
+    """Remove files with leaks from a build, and raise a LeakError that names them if there are any.
 
     A rendered book is removed as a whole, because its pages, search index and Sphinx's records repeat one
     another's text. So is the folder of a result or job, which must be complete or absent.
@@ -230,12 +230,12 @@ def remove_leaks(folder: Path, leaks: Sequence[Leak]) -> None:
                 (folder / parent).rmdir()
     hidden_names = {leak.file for leak in leaks if leak.in_name}  # Such a name may itself be restricted text.
     messages = dict.fromkeys(str(leak) for leak in leaks if leak.in_name or leak.file not in hidden_names)
-    subject = "restricted text in" if any(leak.corpus for leak in leaks) else "cannot search"
-    removed = "These files and the rendered book were removed from the build; no source was."
+    fault = "restricted text in" if any(leak.corpus for leak in leaks) else "cannot search"
+    removed = "These files and the rendered book were removed from the build; source files were kept."
     if remaining := sum(map(os.path.lexists, to_remove)):
         removed = f"{remaining} of these could NOT be removed, so delete the build folder."
     raise LeakError(
-        f"{subject} {list_names(messages, 900, 150)}",
+        f"{fault} {list_names(messages, 900, 150)}",
         remedy=f"{removed} Show numbers instead of text, draw figures as SVG, and repeat the build.",
     )
 
@@ -244,7 +244,8 @@ def remove_leaks(folder: Path, leaks: Sequence[Leak]) -> None:
 class RestrictedTexts:
     """The texts and identifiers in the files of a restricted data set; each iteration reads the files.
 
-    The set's loader is not used, because it may skip texts, such as reports that lack a section.
+    ``name`` is the name of the set, ``root`` the data root. The set's loader is not used, because it may skip
+    texts, such as reports that lack a section.
     """
 
     name: str

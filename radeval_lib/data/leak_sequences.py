@@ -62,7 +62,7 @@ _NO_HASHES = np.empty(0, np.uint64)
 
 
 def _set_kind(hashes: Hashes, kind: int) -> Hashes:
-    """Return hashes with ``kind`` (1 to 15) in the last four bits, so that one array can hold all kinds."""
+    """Return hashes with ``kind`` (1 to 15) in the lowest four bits, so that one array can hold all kinds."""
     return (hashes & ~_KIND_BITS) | np.uint64(kind)
 
 
@@ -94,7 +94,7 @@ def _hash_phrases(text: str) -> Hashes:
     if len(parts) < 4:
         return _NO_HASHES
     long_words = np.array([len(part) > 2 and part.isalpha() for part in parts], int)
-    # A mark that ends a sentence counts as negative, so that no phrase with it has enough long words.
+    # A mark that ends a sentence lowers the sum so far that no phrase with it has enough long words.
     long_words -= len(parts) * np.array([not part.isalnum() for part in parts])
     has_content_end = np.array([part not in FUNCTION_WORDS for part in parts])[3:]
     has_enough = np.convolve(long_words, np.ones(4, int), "valid") >= _FEWEST_LONG_WORDS
@@ -189,8 +189,8 @@ def merge(arrays: Iterable[Hashes]) -> Hashes:
     return hashes[np.append(hashes[1:] != hashes[:-1], True)] if len(hashes) else hashes
 
 
-def is_in(values: Hashes, ordered: Hashes) -> NDArray[np.bool_]:
-    """Return whether each of ``values`` is in the sorted array ``ordered``; shape (len(values),)."""
-    if not len(ordered):
+def is_in(values: Hashes, sorted_hashes: Hashes) -> NDArray[np.bool_]:
+    """Return whether each of ``values`` is in the sorted array ``sorted_hashes``; shape (len(values),)."""
+    if not len(sorted_hashes):
         return np.zeros(len(values), bool)
-    return ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values
+    return sorted_hashes[np.minimum(np.searchsorted(sorted_hashes, values), len(sorted_hashes) - 1)] == values

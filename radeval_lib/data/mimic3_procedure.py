@@ -115,7 +115,7 @@ def load_mapping(path: Path) -> dict[frozenset[str], str]:
 
 
 def count_titles(notes: Iterable[Document]) -> Counter[frozenset[str]]:
-    """Return, for each set of procedure titles, the number of CT reports that have it and give a reason.
+    """Return, for each set of procedure titles, the number of CT reports with these titles and a reason.
 
     ``notes`` are those of :func:`~radeval_lib.data.mimic3_rrs.read_radiology_notes`. A mapping must cover all
     sets.

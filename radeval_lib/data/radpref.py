@@ -101,8 +101,8 @@ def read_marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
                     "right": max(0, stated - len(false)),
                     "passable": max(0, stated - len(false | significant)),
                 }
-                counted = Counter((kind, significance) for kind, _, significance in errors)
-                row |= {"_".join(mark): counted[mark] for mark in MARKS}
+                counts = Counter((kind, significance) for kind, _, significance in errors)
+                row |= {"_".join(mark): counts[mark] for mark in MARKS}
                 rows.append({**row, "user": content["user_id"]})
     return pd.DataFrame(rows).sort_values(["rater", "number"], ignore_index=True)
 

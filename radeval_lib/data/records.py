@@ -112,7 +112,7 @@ class AnnotatedSentence:
         return self.id.rpartition("/")[0] or self.id
 
 
-def plain_words(sentence: AnnotatedSentence) -> list[str]:
+def reveal_tokens(sentence: AnnotatedSentence) -> list[str]:
     """Return the tokens of a sentence as plain strings, for computation only: they may be restricted text."""
     return [reveal(token) for token in sentence.tokens]
 

@@ -58,12 +58,12 @@ def _exchange(text: str, replacements: Mapping[str, str], count: int = 0) -> str
     fewer than ``count``.
     """
 
-    def replacement(match: re.Match[str]) -> str:
-        new = replacements[match.group().lower()]
-        return new.capitalize() if match.group()[0].isupper() else new
+    def substitute(match: re.Match[str]) -> str:
+        word = replacements[match.group().lower()]
+        return word.capitalize() if match.group()[0].isupper() else word
 
     pattern = rf"\b({'|'.join(sorted(replacements, key=len, reverse=True))})\b"
-    changed, exchanges = re.subn(pattern, replacement, text, count=count, flags=re.IGNORECASE)
+    changed, exchanges = re.subn(pattern, substitute, text, count=count, flags=re.IGNORECASE)
     return changed if exchanges >= max(count, 1) else None
 
 
@@ -117,7 +117,7 @@ HARMFUL: dict[str, Edit] = {
     "a sentence added": lambda parts, extra: _join_sentences([*parts, extra]),
 }
 EDITS = HARMLESS | HARMFUL
-# Exchanges of single words: for synonyms, or of a "no" for "some".
+# Edits that exchange single words for synonyms, or a "no" for "some".
 WORDINGS: dict[str, Edit] = {
     "1 word exchanged": lambda parts, _: _exchange(_join_sentences(parts), SYNONYMS, 1),
     "2 words exchanged": lambda parts, _: _exchange(_join_sentences(parts), SYNONYMS, 2),
@@ -125,7 +125,7 @@ WORDINGS: dict[str, Edit] = {
     "1 word exchanged beside the “no”": _make_denial_edit(lambda sentence: _exchange(sentence, SYNONYMS, 1)),
     "“no” becomes “some”": _make_denial_edit(_replace_no),
 }
-# Edits of the layout or of the case of letters alone.
+# Edits of only the layout or the letter case.
 LAYOUTS: dict[str, Edit] = {
     "lines wrapped": lambda parts, _: textwrap.fill(_join_sentences(parts), 40, break_on_hyphens=False),
     "as a list": lambda parts, _: "\n".join(f"- {part.strip()}" for part in parts),

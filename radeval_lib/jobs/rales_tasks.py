@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.data import iob_tags
 from radeval_lib.data.iob_tags import WordSpan
-from radeval_lib.data.records import AnnotatedSentence, Document, plain_words
+from radeval_lib.data.records import AnnotatedSentence, Document, reveal_tokens
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import TaskError
 from radeval_lib.jobs.rales import TASKS, role_of
@@ -160,10 +160,10 @@ class ProbedWords:
 
         ``penalty`` is the weight of the L2 penalty.
         """
-        features = np.concatenate(self._encoder.encode_words([plain_words(row) for row in train]))
+        features = np.concatenate(self._encoder.encode_words([reveal_tokens(row) for row in train]))
         targets = [label for row in train for label in iob_tags.encode(read_gold(row), len(row.tokens))]
         self._probe = fit_probe(features, targets, self._labels, penalty)
-        words = [plain_words(row) for row in dev]
+        words = [reveal_tokens(row) for row in dev]
         return compare_spans(list(map(read_gold, dev)), self.predict(words), list(map(len, words))).spans.f1
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
@@ -284,7 +284,7 @@ class TaggingBenchmark(BenchmarkTask):
 
     def outcomes(self, fitted: IobScheme | ProbedWords, parts: Parts) -> dict[str, pd.DataFrame]:
         """Return ``counts`` of entities by case."""
-        words = [plain_words(row) for row in parts.test]
+        words = [reveal_tokens(row) for row in parts.test]
         return {"counts": count_tags(parts.test, fitted.predict(words))}
 
 
@@ -426,6 +426,6 @@ def task_of(name: str, min_size: int = 0) -> BenchmarkTask:
 def list_texts(parts: Parts) -> list[str]:
     """Return the distinct texts that a task's model reads, sorted: whole documents, or single words."""
     texts_of_records = (
-        [reveal(row.text)] if isinstance(row, Document) else plain_words(row) for row in parts.all_records()
+        [reveal(row.text)] if isinstance(row, Document) else reveal_tokens(row) for row in parts.all_records()
     )
     return sorted({text for texts in texts_of_records for text in texts})

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, Field, model_validator
 
-from radeval_lib.data.records import AnnotatedSentence, plain_words
+from radeval_lib.data.records import AnnotatedSentence, reveal_tokens
 from radeval_lib.errors import ParameterError
 from radeval_lib.models.entities import compare_spans, read_gold
 from radeval_lib.models.ner_models import Scheme
@@ -172,7 +172,7 @@ def count_spans(scheme: Scheme, sentences: Sequence[AnnotatedSentence], seed: in
     if not sentences:
         raise ValueError("no sentence to count spans in; give at least one")
     rows = []
-    for sentence, spans in zip(sentences, scheme.predict(list(map(plain_words, sentences))), strict=True):
+    for sentence, spans in zip(sentences, scheme.predict(list(map(reveal_tokens, sentences))), strict=True):
         scores = compare_spans([read_gold(sentence)], [spans], [len(sentence.tokens)])
         keys = {"seed": seed, "case": f"{sentence.group}/{sentence.report}", "source": sentence.group}
         word_counts = {"correct_words": scores.correct_words, "words": scores.words}

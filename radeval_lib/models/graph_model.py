@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pandas as pd
 
 from radeval_lib.data.iob_tags import WordSpan
-from radeval_lib.data.records import AnnotatedSentence, Entity, Relation, plain_words
+from radeval_lib.data.records import AnnotatedSentence, Entity, Relation, reveal_tokens
 from radeval_lib.models import batching
 from radeval_lib.models.pretrained import ENCODER, load_model, load_weights, read_settings, save_checkpoint
 
@@ -411,7 +411,7 @@ class GraphModel:
 
     def make_example(self, record: AnnotatedSentence) -> dict[str, Any]:
         """Return an annotated record, read as one unit, as a training example: see :meth:`encode`."""
-        return self.encode(plain_words(record), read_graph(record))
+        return self.encode(reveal_tokens(record), read_graph(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
         """Return a dictionary with ``entity_f1``, ``relation_f1`` and ``strict_f1``, the micro F1 (0 to 1) of
@@ -527,7 +527,7 @@ def tally_matches(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd
         ``predicted``, ``gold`` and ``unseen`` (gold entities with more words than the model's widest span,
         which ``gold`` does not include).
     """
-    predicted = model.predict([plain_words(record) for record in records])
+    predicted = model.predict([reveal_tokens(record) for record in records])
     types = model.settings.entity_types, model.settings.relation_types
     rows = [
         {"case": record.id, "group": record.group, **row}
@@ -566,7 +566,7 @@ def split_into_units(records: Iterable[AnnotatedSentence], unit: Unit) -> list[A
     """
     unit_records = []
     for record in records:
-        for number, (start, end) in enumerate(split_units(plain_words(record), unit)):
+        for number, (start, end) in enumerate(split_units(reveal_tokens(record), unit)):
             graph = cut_graph(read_graph(record), start, end)
             unit_records.append(
                 replace(

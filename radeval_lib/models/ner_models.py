@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.categories import TYPES
 from radeval_lib.data.iob_tags import WordSpan
-from radeval_lib.data.records import AnnotatedSentence, plain_words
+from radeval_lib.data.records import AnnotatedSentence, reveal_tokens
 from radeval_lib.errors import ModelError
 from radeval_lib.models import batching, entities, pretrained
 
@@ -71,7 +71,7 @@ class Scheme(ABC):
 
     def make_example(self, record: AnnotatedSentence) -> dict[str, Any]:
         """Return an annotated sentence as a training example: see :meth:`encode`."""
-        return self.encode(plain_words(record), entities.read_gold(record))
+        return self.encode(reveal_tokens(record), entities.read_gold(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
         """Return a dictionary with the micro-averaged ``f1``, ``precision`` and ``recall`` of spans, and
@@ -80,7 +80,7 @@ class Scheme(ABC):
         A predicted span is correct if its boundaries and type are. All measures are from 0 to 1, and 0 if
         their denominator is 0.
         """
-        words, gold = list(map(plain_words, records)), list(map(entities.read_gold, records))
+        words, gold = list(map(reveal_tokens, records)), list(map(entities.read_gold, records))
         scores = entities.compare_spans(gold, self.predict(words), list(map(len, words)))
         measures = {name: float(getattr(scores.spans, name)) for name in ("f1", "precision", "recall")}
         return {**measures, "accuracy": scores.accuracy}

@@ -62,8 +62,8 @@ class Exhibit:
     id : ``<paper>.<name>``.
     label : the exhibit's number or place in the paper, such as ``Table 1`` or ``Sec 5``.
     title : this study's short description of the exhibit.
-    kind : its content, whatever the paper calls it: a figure with instructions is a ``guideline``.
-    legible : whether this study's text copy of the paper shows its content.
+    kind : the kind of content, whatever the paper calls it: a figure with instructions is a ``guideline``.
+    legible : whether this study's text copy of the paper shows the exhibit's content.
     needs : requirements for rebuilding the exhibit. ``published_numbers`` means that printed numbers suffice
         for checks, ``synthetic_ok`` that the computation can be run on generated text (without the printed
         values as its result); the others are data sets, models or people.

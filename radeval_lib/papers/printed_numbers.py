@@ -257,8 +257,8 @@ def wide(
     index = row_order.tolist() if isinstance(rows, str) else pd.MultiIndex.from_frame(row_order)
     if isinstance(rows, str) and isinstance(columns, str) and set(row_order) == set(column_order):
         column_order = row_order
-    heads = column_order.tolist() if isinstance(columns, str) else pd.MultiIndex.from_frame(column_order)
-    return pivoted.reindex(index=index, columns=heads)
+    header = column_order.tolist() if isinstance(columns, str) else pd.MultiIndex.from_frame(column_order)
+    return pivoted.reindex(index=index, columns=header)
 
 
 def _load_quotations(exhibit_id: str) -> list[Quote]:
@@ -315,7 +315,7 @@ def texts(name: str) -> pd.DataFrame:
     Raises
     ------
     PrintedError
-        If ``paper.yml`` has no such entry, or the columns of its file are not those in the entry.
+        If ``paper.yml`` has no such entry, or the columns of its file differ from those in the entry.
     """
     paper = name.partition(".")[0]
     entry = load_paper(paper).get("texts", {}).get(name)
@@ -351,7 +351,7 @@ def rounding_range(
 
     Parameters
     ----------
-    function : maps a float64 array of shape (n,) to a number.
+    function : a function from a float64 array of shape (n,) to a number.
     inputs : the n printed numbers, at least one: a DataFrame with the columns ``value`` and ``half_width``,
         or a list.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.data.generated import generate_ner_corpus
-from radeval_lib.data.records import AnnotatedSentence, plain_words
+from radeval_lib.data.records import AnnotatedSentence, reveal_tokens
 from radeval_lib.errors import ModelError
 from radeval_lib.models.entities import Counts, Decoding, compare_spans, decode_labels, find_words
 from radeval_lib.models.ner_models import (
@@ -90,7 +90,7 @@ def test_training_learns_and_is_kept(name, sentences, tmp_path) -> None:
     scheme.save(tmp_path)
     assert not list(tmp_path.glob("*.bin"))
     tagger = open_ner_model(tmp_path, decoding="standard", device="cpu")
-    words = plain_words(sentences[0])
+    words = reveal_tokens(sentences[0])
     expected = scheme.predict([words])[0]
     assert [kind for _, kind in tagger.tag([" ".join(words)])[0]] == [kind for *_, kind in expected]
     if name == "span":
