@@ -88,7 +88,7 @@ def test_coverage_by_hand() -> None:
     table = study.printed("rales.table3")
     column = table[table["task"] == "NLU score"].head(2)
     printed_cells = study.cells_in(column)
-    checks = [check_value(Key("mean", cell.at[0]), cell, cell.value) for cell in printed_cells]
+    checks = [check_value(Key("mean", cell.keys[0]), cell, cell.value) for cell in printed_cells]
     checks.append(check_statement("of the whole table", "ordered", "it is", True))
     of_table = coverage("rales.table3", "printed", checks)
     assert of_table == verdicts.Coverage(2, int(table["value"].notna().sum()), "cells", 0, 1)
