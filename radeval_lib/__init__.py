@@ -1,8 +1,7 @@
-"""Metrics for machine-written radiology reports, and the library of a study of such metrics.
+"""Metrics for machine-written radiology reports, and the library behind a study of these metrics.
 
 ``from radeval_lib import score, explain, compare, metric_card``: score reports, explain a score, compare
-systems, and test a metric. ``METRICS`` has the names of the metrics. The same is possible with the command
-``radbook``.
+systems, and test a metric. ``METRICS`` lists the metrics by name. The command ``radbook`` does the same.
 
 The notebooks of the study use :mod:`radeval_lib.study`. CONTRIBUTING.md describes the architecture.
 """
@@ -35,5 +34,5 @@ except PackageNotFoundError:  # imported from a source tree that was never insta
 
 
 def __dir__() -> list[str]:
-    """Return the public names, which are imported only when they are used."""
+    """Return the public names, including those that are not imported yet."""
     return [*__all__, "__version__"]

@@ -1,11 +1,11 @@
-"""Atomic writes of files and folders, removal of unfinished writes, and locks.
+"""Atomic writes of files and folders, removal of unfinished writes, and file locks.
 
-A write is made in a folder ``.part-*`` beside the target and moved to its place when it is complete. The
-writer holds a lock on this folder; the system releases the lock if the writer is killed. The next writer in
-the same place removes such folders without a lock.
+Content is written to a temporary folder ``.part-*`` beside the target and moved to the target's path when it
+is complete. The writer locks this folder; the operating system releases the lock if the writer is killed. The
+next writer beside the target removes any ``.part-*`` folder that is not locked.
 
-    with atomic.new_file(path) as part:
-        part.write_text("all of it")
+    with atomic.new_file(target) as path:
+        path.write_text("content")
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 _PART = ".part-"
-_DISPLACED = ".displaced"  # in a folder ``.part-*``: the former target, while it is replaced
-_JUST_MADE = 60  # seconds that a new folder ``.part-*`` is kept, since it may not be locked yet
+_DISPLACED = ".displaced"  # name of the former target in a folder ``.part-*`` while it is replaced
+_MIN_AGE = 60  # seconds; a newer folder ``.part-*`` is kept, since it may not be locked yet
 
 
 @contextmanager
@@ -35,10 +35,10 @@ def new_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_files(*targets: Path) -> Iterator[list[Path]]:
-    """Yield a path to write to for each target. The files replace ``targets`` if the block ends without an
-    error.
+    """Yield a path to write to for each target.
 
-    All files are flushed to disk before the first one is moved. ``targets`` must be in one folder.
+    The files replace ``targets`` if the block ends without an error. All of them are flushed to disk before
+    the first one is moved. ``targets`` must be in one folder, which must exist.
     """
     with _make_part(targets[0].parent) as part:
         paths = [part / target.name for target in targets]
@@ -54,7 +54,7 @@ def new_files(*targets: Path) -> Iterator[list[Path]]:
 def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
     """Yield an empty folder to fill. It becomes ``target`` if the block ends without an error.
 
-    If not ``replace``, a target with files that exists by then is kept, and the new folder is removed.
+    If ``replace`` is False, a non-empty target that exists by then is kept and the new folder is removed.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with _make_part(target.parent) as part:
@@ -82,7 +82,7 @@ def scratch(folder: Path) -> Iterator[Path]:
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write ``text`` to ``target`` as UTF-8, atomically; missing parent folders are created."""
+    """Write ``text`` to ``target`` atomically, as UTF-8, and create missing parent folders."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with new_file(target) as path:
         path.write_text(text, encoding="utf-8")
@@ -91,7 +91,7 @@ def write_text(target: Path, text: str) -> None:
 def read_mapping(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file as a dictionary.
 
-    If the file is missing or damaged, or holds another value than an object, the dictionary is empty.
+    The dictionary is empty if the file is missing, is not valid JSON, or holds a value of another type.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -107,26 +107,29 @@ def clear(folder: Path) -> None:
             descriptor = os.open(part, os.O_RDONLY)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if time.time() - part.stat().st_mtime > _JUST_MADE:
-                    _remove(part)
+                if time.time() - part.stat().st_mtime > _MIN_AGE:
+                    _remove_part(part)
             finally:
                 os.close(descriptor)
 
 
-def _remove(part: Path) -> None:
+def _remove_part(part: Path) -> None:
     """Remove a folder ``.part-*``.
 
-    If its writer was killed while it replaced a target, the new target is complete and is moved to its place.
+    If its writer was killed while replacing a target, the complete new target is first moved into place.
     """
     if (part / _DISPLACED).exists():
-        for complete in part.iterdir():
-            if complete.name != _DISPLACED and not (part.parent / complete.name).exists():
-                os.replace(complete, part.parent / complete.name)
+        for path in part.iterdir():
+            if path.name != _DISPLACED and not (part.parent / path.name).exists():
+                os.replace(path, part.parent / path.name)
     shutil.rmtree(part, ignore_errors=True)
 
 
 def discard(*paths: Path) -> None:
-    """Remove files, folders and symbolic links that exist; the targets of links are kept."""
+    """Remove files, folders and symbolic links, but not the targets of links.
+
+    Paths that do not exist are ignored.
+    """
     for path in paths:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -135,18 +138,18 @@ def discard(*paths: Path) -> None:
 
 
 def lock(path: Path, *, shared: bool = False) -> TextIO | None:
-    """Lock a file, and return it open; None if another process holds a conflicting lock.
+    """Lock a file and return it, open, or return None if another process holds a conflicting lock.
 
     The lock is exclusive or, if ``shared``, conflicts only with exclusive locks. It is released when the
     returned file is closed or the process ends. The file and its folder are created if they do not exist.
-    Raises OSError if the file system has no locks.
+    Raises OSError if the file system does not support locks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as unless_held:
-        stream = unless_held.enter_context(path.open("a+", encoding="utf-8"))
+    with ExitStack() as stack:
+        stream = stack.enter_context(path.open("a+", encoding="utf-8"))
         with suppress(BlockingIOError):
             fcntl.flock(stream, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-            unless_held.pop_all()
+            stack.pop_all()
             return stream
     return None
 
@@ -159,7 +162,7 @@ def _make_part(folder: Path) -> Iterator[Path]:
     descriptor = os.open(part, os.O_RDONLY)
     with ExitStack() as stack:
         stack.callback(os.close, descriptor)
-        stack.callback(_remove, part)  # runs before the lock is released
-        with suppress(OSError):  # without locks, :func:`clear` removes nothing either
+        stack.callback(_remove_part, part)  # runs before the lock is released
+        with suppress(OSError):  # where locks are not supported, clear() removes nothing either
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield part

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 RATE_TYPES = ("Anatomy", "Abnormality", "Disease", "Non-Abnormality", "Non-Disease")
-"""RaTE-NER's entity types, spelt as in its annotations."""
+"""RaTE-NER's entity types, as its annotations spell them."""
 
 TYPES = tuple(name.upper() for name in RATE_TYPES)
-"""RaTE-NER's entity types, spelt as by its released model (in upper case)."""
+"""RaTE-NER's entity types, as its released model spells them (in upper case)."""
 
 
 LETTERS, DIGITS = "abcdef", "123456"
-"""The letters, or instead digits, by which GREEN's answers mark the six error categories."""
+"""The letters, and the alternative digits, with which GREEN's answers mark the six error categories."""
 
 CATEGORIES: dict[str, str] = {
     "a": "false report of a finding",
@@ -23,7 +23,7 @@ CATEGORIES: dict[str, str] = {
     "e": "mention of a comparison that is not in the reference",
     "f": "omission of a comparison that describes a change",
 }
-"""The six error categories by GREEN's letter, in this book's words."""
+"""A mapping from GREEN's letter to the error category, in this book's words."""
 
 GREEN_NAMES = (
     "False report of a finding in the candidate",

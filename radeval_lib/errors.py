@@ -12,31 +12,31 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 
-def to_line(text: str, longest: int) -> str:
-    """Return a string as one printable line of at most ``longest`` characters; ``longest`` must be 9 or more.
+def to_line(text: str, max_length: int) -> str:
+    """Return a string as one printable line of at most ``max_length`` characters (9 or more).
 
     The middle of a longer string is replaced by ``...``. Characters that do not print, such as line breaks,
-    control characters and marks of writing direction, are written as escapes.
+    control characters and bidirectional marks, are escaped.
     """
-    if len(text) > longest:
-        text = f"{text[: longest // 2]} ... {text[len(text) - (longest - longest // 2 - 5) :]}"
+    if len(text) > max_length:
+        text = f"{text[: max_length // 2]} ... {text[len(text) - (max_length - max_length // 2 - 5) :]}"
     printable = "".join(
         character if character.isprintable() else character.encode("unicode_escape", "surrogatepass").decode()
         for character in text
     )
-    return printable if len(printable) <= longest else to_line(printable, longest)
+    return printable if len(printable) <= max_length else to_line(printable, max_length)
 
 
-def list_names(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
-    """Return names as one string, separated by commas, such as ``a, b and 3 more``; ``none`` without names.
+def list_names(names: Iterable[str], max_length: int = 120, max_each: int = 40) -> str:
+    """Return names as one string, separated by commas, such as ``a, b and 3 more``; ``none`` if empty.
 
-    The first name is always shown, and more are added while the string, without ``and 3 more``, has at most
-    ``longest`` characters. Each name is shortened to ``each`` characters (9 or more).
+    The first name is always shown, and others are added while the string, without ``and 3 more``, has at most
+    ``max_length`` characters. Each name is shortened to ``max_each`` characters (9 or more).
     """
-    shortened = [to_line(str(name), each) for name in names]
+    shortened = [to_line(str(name), max_each) for name in names]
     shown: list[str] = []
     for name in shortened:
-        if shown and len(", ".join([*shown, name])) > longest:
+        if shown and len(", ".join([*shown, name])) > max_length:
             break
         shown.append(name)
     hidden = len(shortened) - len(shown)
@@ -52,24 +52,23 @@ def did_you_mean(name: object, choices: Iterable[object]) -> str:
     return f"Did you mean {similar[0]!r}? " if similar else ""
 
 
-# The types of pydantic's errors for a key that does not exist.
-_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+# Pydantic's error types for an unknown key.
+_UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 
 
 def describe(error: ValidationError, choices: Iterable[str] = ()) -> str:
     """Return the first fault that pydantic found, as a string with the path of the key, such as ``a.b``.
 
-    If there is an unknown key, it is chosen instead of the first fault, since it may be a misspelling of a
-    missing one. The string then asks for the most similar key, if any: among the missing keys of the same
-    mapping and, if the unknown key is at the top level, among ``choices``. No value of the input is quoted,
-    except by the messages of this library's own validators.
+    An unknown key takes precedence, since it may be a misspelling of a missing one. The string then suggests
+    the most similar key, if any, among the missing keys of the same mapping and, for a key at the top level,
+    ``choices``. Only the messages of this library's own validators quote values of the input.
     """
     problems = error.errors(include_url=False, include_input=False)
-    first = next((problem for problem in problems if problem["type"] in _UNKNOWN), problems[0])
+    first = next((problem for problem in problems if problem["type"] in _UNKNOWN_KEY), problems[0])
     path = ".".join(map(str, first["loc"]))
     if first["type"].startswith("missing"):
         return f"missing key {path!r}"
-    if first["type"] in _UNKNOWN:
+    if first["type"] in _UNKNOWN_KEY:
         *parents, key = first["loc"]
         missing = [
             problem["loc"][-1]
@@ -83,29 +82,29 @@ def describe(error: ValidationError, choices: Iterable[str] = ()) -> str:
 
 
 class RadevalError(Exception):
-    """Base class of errors that bad input or a missing prerequisite causes.
+    """Base class of errors caused by bad input or a missing prerequisite.
 
     The message is one printable line, ``WHERE: WHAT. REMEDY``. Long parts are shortened.
 
     Parameters
     ----------
-    what : what is wrong, with the wrong value.
+    what : the fault, with the offending value.
     where : the file, row, argument or notebook cell; may be empty.
-    remedy : what the user can do, as a sentence; may be empty.
+    remedy : what the user can do, as an imperative sentence; may be empty.
     """
 
     longest: ClassVar[tuple[int, int, int]] = (150, 80, 1500)
-    """Maximum numbers of characters of ``what``, ``where`` and ``remedy``."""
+    """Maximum lengths of ``what``, ``where`` and ``remedy``, in characters."""
 
     def __init__(self, what: str, where: str = "", remedy: str = "") -> None:
         parts = zip((what, where, remedy), self.longest, strict=True)
-        self.what, self.where, self.remedy = (to_line(part, most) for part, most in parts)
+        self.what, self.where, self.remedy = (to_line(part, limit) for part, limit in parts)
         head = f"{self.where}: {self.what}" if where else self.what
         stop = "" if head.endswith("?") else "."
         super().__init__(f"{head.rstrip('.')}{stop} {self.remedy}" if remedy else head)
 
     def __reduce__(self) -> tuple[type[RadevalError], tuple[str, str, str]]:
-        """Return how to rebuild the error from its parts, for pickle."""
+        """Return the class and arguments from which pickle rebuilds the error."""
         return type(self), (self.what, self.where, self.remedy)
 
 
@@ -114,13 +113,13 @@ class FileError(RadevalError):
 
 
 def to_file_error(error: OSError) -> FileError:
-    """Return a FileError with the message of an operating-system error and the last part of its path, if any.
+    """Return a FileError with the message of an operating-system error and the name of the file, if known.
 
-    If the error has two paths, as in a renaming, the second one is named.
+    If the error has two paths, as from a rename, the second one is used.
     """
     name = error.filename2 or error.filename
     what = (error.strerror or str(error) or type(error).__name__).lower()
-    remedy = "Give another path, or correct this one's permissions or disk." if name else ""
+    remedy = "Give another path, or correct the permissions or the disk." if name else ""
     return FileError(what, Path(str(name)).name if name else "", remedy)
 
 
@@ -129,15 +128,15 @@ def check_choice(value: object, choices: Any, where: str, error: type[RadevalErr
 
     Parameters
     ----------
-    choices : a Literal type, or a union with one; of a union, values of its other types are allowed, too. A
-        type without a Literal allows every value.
-    where : name of the setting or argument, for the message.
+    choices : a Literal type, or a union that contains one; values of the union's other types are also
+        allowed. A type without a Literal allows every value.
+    where : the name of the setting or argument, for the message.
     error : the class of the error to raise.
     """
-    kinds = get_args(choices) if get_origin(choices) in (Union, UnionType) else (choices,)
-    allowed = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
-    others = tuple(get_origin(kind) or kind for kind in kinds if get_origin(kind) is not Literal)
-    if allowed and value not in allowed and not isinstance(value, others):
+    types = get_args(choices) if get_origin(choices) in (Union, UnionType) else (choices,)
+    allowed = [choice for type_ in types if get_origin(type_) is Literal for choice in get_args(type_)]
+    other_types = tuple(get_origin(type_) or type_ for type_ in types if get_origin(type_) is not Literal)
+    if allowed and value not in allowed and not isinstance(value, other_types):
         raise error(f"unknown value {value!r}", where, f"Choose one of {', '.join(map(str, allowed))}.")
 
 
@@ -178,10 +177,10 @@ class LexiconError(RadevalError):
 
 
 class ModelError(RadevalError):
-    """A model that is missing, or of another kind or format than its role needs."""
+    """A missing model, or one whose kind or format does not fit its role."""
 
 
 class NotebookError(RadevalError):
-    """A notebook that does not exist, or that failed."""
+    """A missing notebook, or one that failed."""
 
     longest = (900, 80, 1500)

@@ -1,10 +1,10 @@
 """Reading of the repository's own YAML files with libyaml, about seven times as fast as with PyYAML alone.
 
-Files of users are read by ``yaml.safe_load`` instead, since libyaml crashes on extremely deep nesting (a
+Users' files are read with ``yaml.safe_load`` instead, since libyaml crashes on extremely deep nesting (a
 hundred thousand brackets).
 
-Browsers have no libyaml, and PyYAML alone needs seconds for the lexicon. For them the files are converted to
-JSON under the same names (:func:`compile_to_json`).
+Browsers have no libyaml, and PyYAML alone needs seconds for the lexicon. For browsers, the files are
+converted to JSON under the same names (:func:`compile_to_json`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _COMPILED = "# compiled\n"
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """A YAML loader that raises an error for a repeated key, of which PyYAML would keep the last value."""
+    """A YAML loader that rejects a repeated key; PyYAML would keep its last value."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return a mapping; raises ConstructorError if a key is repeated."""
+        """Return the mapping at a node; raise ConstructorError if it repeats a key."""
         content: dict[Any, Any] = super().construct_mapping(node, deep)
         if len(content) < len(node.value):
-            raise yaml.constructor.ConstructorError(None, None, "a key occurs twice", node.start_mark)
+            raise yaml.constructor.ConstructorError(None, None, "this mapping repeats a key", node.start_mark)
         return content
 
 
@@ -38,12 +38,12 @@ def read(path: Path) -> Any:
 
 
 def parse(text: str) -> Any:
-    """Return the content of a string, in YAML or made by :func:`compile_to_json`, as plain Python types.
+    """Return the content of YAML, or of a string from :func:`compile_to_json`, as plain Python types.
 
     Raises :class:`yaml.YAMLError` for invalid YAML or a repeated key.
     """
     if text.startswith(_COMPILED):
-        return json.loads(text.removeprefix(_COMPILED), object_hook=_restore_numbers)
+        return json.loads(text.removeprefix(_COMPILED), object_hook=_restore_integer_keys)
     return yaml.load(text, Loader=_Loader)
 
 
@@ -53,15 +53,17 @@ def compile_to_json(path: Path) -> str:
     Raises
     ------
     ValueError
-        If JSON cannot hold a key or value, such as a date.
+        If JSON cannot represent a key or value, such as a date.
     """
     content = read(path)
     text = _COMPILED + json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=repr) + "\n"
     if parse(text) != content:
-        raise ValueError(f"{path.name} has keys or values that JSON cannot hold; use texts and numbers")
+        raise ValueError(
+            f"{path.name} has keys or values that JSON cannot represent; use strings and numbers"
+        )
     return text
 
 
-def _restore_numbers(content: dict[str, Any]) -> dict[Any, Any]:
-    """Return a mapping in which keys of digits are integers; JSON stores every key as a string."""
+def _restore_integer_keys(content: dict[str, Any]) -> dict[Any, Any]:
+    """Return a mapping whose keys made of digits are integers again; JSON stores every key as a string."""
     return {int(key) if key.isdecimal() else key: value for key, value in content.items()}

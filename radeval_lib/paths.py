@@ -1,12 +1,11 @@
-"""Paths of files and folders in the repository, names of environment variables for paths, and their
-display."""
+"""Paths of files and folders in the repository, names of environment variables, and the display of paths."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-_PACKAGED = Path(__file__).parent / "manifests"  # in a wheel, the folder ``data_manifests`` of the repository
+_PACKAGED = Path(__file__).parent / "manifests"  # a wheel's copy of the folder ``data_manifests``
 MANIFESTS = _PACKAGED if _PACKAGED.is_dir() else ROOT / "data_manifests"
 PAPERS = MANIFESTS / "papers"
 PROFILES = MANIFESTS / "profiles"
@@ -14,7 +13,7 @@ DATASETS = MANIFESTS / "datasets"
 MODELS = MANIFESTS / "models"
 RECORDED = MANIFESTS / "recorded"
 PUBLISHED = MANIFESTS / "published"
-"""Scores of public test sets by the published models; missing until they are stored."""
+"""Folder with scores of public test sets by the published models; absent until scores are stored."""
 NOTEBOOKS = ROOT / "notebooks"
 LABS = NOTEBOOKS / "labs"
 BOOK = ROOT / "book"
@@ -35,20 +34,22 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"
 """Environment variables that limit the threads of numerical libraries; set them before importing these."""
 
 STAGE = "RADEVAL_STAGE"
-"""Environment variable: temporary folder for the outputs of a notebook, moved to their place at the end."""
+"""Environment variable with the folder for a notebook's outputs until the notebook has ended."""
 
 
 def notebooks() -> dict[str, Path]:
-    """Return the source file of each notebook of the study, by name, such as ``rales/datasets``; without
-    labs."""
+    """Return a mapping from the name of each notebook, such as ``rales/datasets``, to its source file.
+
+    Labs are left out.
+    """
     sources = sorted(path for path in NOTEBOOKS.glob("*/*.md") if path.parent != LABS)
     return {path.relative_to(NOTEBOOKS).with_suffix("").as_posix(): path for path in sources}
 
 
 def display_path(path: Path) -> str:
-    """Return a path as text that names no private folder.
+    """Return a path as a string that names no private folder.
 
-    It is relative to the repository for a path inside it, otherwise only the last part of the path.
+    A path in the repository is given relative to it; of any other path, only the last part is given.
     """
     try:
         return path.resolve().relative_to(ROOT).as_posix()

@@ -1,6 +1,6 @@
-"""Placeholders for texts of which only scores and numbers of words are stored.
+"""Placeholders for texts of which only scores and word counts are stored.
 
-A placeholder names the stored text and has as many words as it. Code that counts words or passes texts on
+A placeholder identifies a text and has the same number of words. Code that counts words or passes texts on
 accepts placeholders; code that must read a report calls :func:`refuse_placeholders` first.
 """
 
@@ -18,7 +18,7 @@ _WORD = f"{_OPEN}_{_CLOSE}"
 
 
 class PlaceholderError(RadevalError):
-    """Raised if a report is needed, but only a placeholder is given."""
+    """A placeholder given where a report is needed."""
 
 
 class Placeholder(NamedTuple):
@@ -26,9 +26,9 @@ class Placeholder(NamedTuple):
 
     Attributes
     ----------
-    set : name of the stored set.
-    side : kind of text, such as ``reference`` or ``candidate``.
-    number : number of the text: that of its case for a reference or source, otherwise that of its row.
+    set : the name of the stored set.
+    side : the kind of text, such as ``reference`` or ``candidate``.
+    number : the number of the case for a reference or source, otherwise the number of the row.
     """
 
     set: str
@@ -36,18 +36,18 @@ class Placeholder(NamedTuple):
     number: int
 
 
-def make_placeholder(name: str, side: str, number: int, words: int) -> str:
-    """Return the placeholder of a text with ``words`` words; the empty string if ``words`` is 0.
+def make_placeholder(name: str, side: str, number: int, n_words: int) -> str:
+    """Return the placeholder of a text with ``n_words`` words; an empty string if ``n_words`` is 0.
 
-    ``name``, ``side`` and ``number`` are the attributes of :class:`Placeholder`.
+    ``name``, ``side`` and ``number`` become the attributes of :class:`Placeholder`.
     """
-    if not words:
+    if not n_words:
         return ""
-    return " ".join([f"{_OPEN}{name}:{side}:{number}{_CLOSE}", *[_WORD] * (words - 1)])
+    return " ".join([f"{_OPEN}{name}:{side}:{number}{_CLOSE}", *[_WORD] * (n_words - 1)])
 
 
 def parse_placeholder(text: str) -> Placeholder | None:
-    """Return which stored text a placeholder stands for; None for any other string."""
+    """Return the text that a placeholder stands for; None for any other string."""
     match = _FIRST.match(text)
     return Placeholder(match[1], match[2], int(match[3])) if match else None
 
@@ -55,8 +55,8 @@ def parse_placeholder(text: str) -> Placeholder | None:
 def refuse_placeholders(texts: Iterable[object], reader: str) -> None:
     """Raise PlaceholderError if one of the texts is a placeholder.
 
-    ``reader`` is the name, in the message, of the metric or function that must read the texts. Items that are
-    not strings are ignored.
+    ``reader`` names the metric or function that must read the texts, for the message. Items that are not
+    strings are ignored.
     """
     for text in texts:
         if isinstance(text, str) and text.startswith(_OPEN) and (origin := parse_placeholder(text)):

@@ -1,4 +1,4 @@
-"""The book's one style of figure."""
+"""The style of the book's figures, and functions that draw them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from seaborn.utils import relative_luminance
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart, also in shades of grey.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")
-_INK = "#1b1b1b"  # of all text except in cells of heat maps; the book inverts it on a dark page
+_INK = "#1b1b1b"  # colour of text outside heat maps; the book inverts it on a dark page
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
-WIDTH = 5.2  # inches; scaled to a phone's screen, the smallest labels are still 10 pixels high
+WIDTH = 5.2  # inches; on a phone's screen, the smallest labels are then still 10 pixels high
 
 
 def use_style() -> None:
-    """Set the theme, palette and reproducible SVG output of all later figures."""
+    """Set the theme and palette of all later figures, and make their SVG output reproducible."""
     sns.set_theme(context="notebook", style="whitegrid", palette=list(PALETTE), font_scale=1.0)
     mpl.rcParams.update(
         {
@@ -52,7 +52,7 @@ def use_style() -> None:
             "font.family": "sans-serif",
         }
     )
-    Colorbar.n_rasterize = 1 << 16  # draw no pixels, in which the guard on restricted text could not search
+    Colorbar.n_rasterize = 1 << 16  # draw no pixels, which the guard on restricted text could not search
     set_matplotlib_formats("svg", metadata={"Date": None})
     # Otherwise pyplot would also draw every figure as pixels, which nobody sees.
     plt.switch_backend(mpl.get_backend())
@@ -68,19 +68,19 @@ def panels(rows: int, columns: int, height: float = 3.2, **settings: Any) -> tup
 
 
 def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> None:
-    """Draw seaborn's heat map of a table, with the value of each cell in black or white, whichever contrasts
-    more.
+    """Draw a table as seaborn's heat map, with each value in black or white, whichever contrasts more.
 
     Parameters
     ----------
-    slant : angle of the column names in degrees; slanted names end below their column.
-    settings : arguments of :func:`seaborn.heatmap`.
+    table : a DataFrame, or an array of two dimensions.
+    slant : the angle of the column names in degrees; slanted names end below their column.
+    settings : further arguments of :func:`seaborn.heatmap`.
     """
     sns.heatmap(table, cbar=False, ax=axes, **{"annot": True, **settings})
-    cells = axes.collections[-1].get_facecolor()
+    colours = axes.collections[-1].get_facecolor()
     for text in axes.texts:
         column, row = map(int, text.get_position())
-        luminance = relative_luminance(cells[row * np.shape(table)[1] + column])
+        luminance = relative_luminance(colours[row * np.shape(table)[1] + column])
         text.set_color("white" if luminance < 0.179 else "black")  # at 0.179 the contrast of both is 4.6 to 1
     axes.grid(visible=False)
     axes.tick_params(axis="y", rotation=0)
@@ -91,31 +91,31 @@ def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> No
 def label_point(
     axes: Axes, text: str, point: tuple[float, float], offset: tuple[float, float], **settings: Any
 ) -> None:
-    """Draw a text beside a point, on a white background that covers lines.
+    """Draw text beside a point, on a white background that covers lines.
 
     Parameters
     ----------
     point : the point, in data coordinates.
-    offset : offset of the text from the point, in points (1/72 inch).
-    settings : arguments of :meth:`matplotlib.axes.Axes.annotate`.
+    offset : the offset of the text from the point, in points (1/72 inch).
+    settings : further arguments of :meth:`matplotlib.axes.Axes.annotate`.
     """
     background = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-    side = ("center", "left", "right")[np.sign(offset[0])]
-    look = {"ha": side, "va": "center", "fontsize": 10, "zorder": 2.5, "bbox": background}
-    axes.annotate(text, point, offset, textcoords="offset points", **{**look, **settings})
+    alignment = ("center", "left", "right")[np.sign(offset[0])]
+    style = {"ha": alignment, "va": "center", "fontsize": 10, "zorder": 2.5, "bbox": background}
+    axes.annotate(text, point, offset, textcoords="offset points", **{**style, **settings})
 
 
 def intervals(
     axes: Axes, rows: pd.DataFrame, colours: str | Sequence[str] = PALETTE[0], *, size: float = 22
 ) -> None:
-    """Draw each value as a point with its interval, one per line from top to bottom.
+    """Draw each value as a point with its interval, one on each line from top to bottom.
 
     Parameters
     ----------
-    rows : ``value``, ``low`` and ``high``; the index has the labels of the lines. A row of NaN gives an empty
-        line.
+    rows : the columns ``value``, ``low`` and ``high``, indexed by the labels of the lines; a row of NaN
+        leaves its line empty.
     colours : one colour for all rows, or one for each.
-    size : area of a point, in square points.
+    size : the area of a point, in square points.
     """
     heights = range(len(rows))
     axes.hlines(heights, rows["low"], rows["high"], colors=colours)
@@ -128,14 +128,14 @@ def series(axes: Axes, rows: pd.DataFrame, heights: ArrayLike, number: int, labe
 
     Parameters
     ----------
-    rows : ``value``, ``low`` and ``high``.
-    heights : vertical position of each row.
-    number : number of the series, from 0; raises IndexError if :data:`PALETTE` has no colour for it.
-    label : name of the series in the legend.
+    rows : the columns ``value``, ``low`` and ``high``.
+    heights : the vertical position of each row.
+    number : the index of the series; raises IndexError if :data:`PALETTE` has no colour for it.
+    label : the name of the series in the legend.
     """
     half_widths = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
-    look: dict[str, Any] = {"fmt": MARKERS[number], "color": PALETTE[number], "capsize": 3, "label": label}
-    axes.errorbar(rows["value"], heights, xerr=half_widths, **look)
+    style: dict[str, Any] = {"fmt": MARKERS[number], "color": PALETTE[number], "capsize": 3, "label": label}
+    axes.errorbar(rows["value"], heights, xerr=half_widths, **style)
 
 
 def draw_dodged(
@@ -147,25 +147,25 @@ def draw_dodged(
     palette: Sequence[str] = PALETTE,
     hollow: Container[str] = (),
 ) -> None:
-    """Draw a marker for each row of a table, on labelled lines, with the kinds of a line below each other.
+    """Draw a marker for each row of a table on labelled lines, with one kind of marker below another.
 
     Parameters
     ----------
-    rows : one row per marker.
-    x, line, kind : columns with the horizontal position, the label of the line, and the kind of marker.
+    rows : a table with one row per marker.
+    x, line, kind : the columns with the horizontal position, the label of the line, and the kind of marker.
     palette : the colour of each kind, in order of appearance.
-    hollow : kinds with an open marker.
+    hollow : the kinds drawn with an open marker.
     """
     names, kinds = list(dict.fromkeys(rows[line])), list(dict.fromkeys(rows[kind]))
     for number, name in enumerate(kinds):
-        shown = rows[rows[kind] == name]
-        heights = shown[line].map(names.index) + 0.76 * ((number + 0.5) / len(kinds) - 0.5)
+        kind_rows = rows[rows[kind] == name]
+        heights = kind_rows[line].map(names.index) + 0.76 * ((number + 0.5) / len(kinds) - 0.5)
         face = "none" if name in hollow else palette[number]
-        look = {"facecolors": face, "edgecolors": palette[number], "marker": MARKERS[number], "label": name}
-        axes.scatter(shown[x], heights, s=30 if len(kinds) < 7 else 20, clip_on=False, zorder=3, **look)
+        style = {"facecolors": face, "edgecolors": palette[number], "marker": MARKERS[number], "label": name}
+        axes.scatter(kind_rows[x], heights, s=30 if len(kinds) < 7 else 20, clip_on=False, zorder=3, **style)
     lines(axes, names)
-    for edge in range(len(names) - 1):
-        axes.axhline(edge + 0.5, color="0.85", linewidth=0.8)
+    for height in range(len(names) - 1):
+        axes.axhline(height + 0.5, color="0.85", linewidth=0.8)
 
 
 def lines(axes: Axes, names: Sequence[str]) -> None:
@@ -176,17 +176,17 @@ def lines(axes: Axes, names: Sequence[str]) -> None:
     axes.spines["left"].set_visible(False)  # the grid line beside it would double it
 
 
-def forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], first: str) -> None:
-    """Draw each value with its interval on its own line, and highlight one, with its interval as a vertical
+def forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], highlighted: str) -> None:
+    """Draw each value with its interval on a separate line, and highlight one of the intervals as a vertical
     band.
 
     Parameters
     ----------
-    rows : ``value``, ``low`` and ``high``, indexed by name.
-    order : names from top to bottom; names that ``rows`` lacks have empty lines.
-    first : the name to highlight; raises KeyError if ``rows`` lacks it.
+    rows : the columns ``value``, ``low`` and ``high``, indexed by name.
+    order : the names from top to bottom; names that ``rows`` lacks have empty lines.
+    highlighted : the name to highlight; raises KeyError if ``rows`` lacks it.
     """
     ordered = rows.reindex(list(order))
-    colours = [PALETTE[1] if name == first else PALETTE[0] for name in order]
-    axes.axvspan(*rows.loc[first, ["low", "high"]], color=PALETTE[1], alpha=0.12, linewidth=0)
+    colours = [PALETTE[1] if name == highlighted else PALETTE[0] for name in order]
+    axes.axvspan(*rows.loc[highlighted, ["low", "high"]], color=PALETTE[1], alpha=0.12, linewidth=0)
     intervals(axes, ordered, colours)

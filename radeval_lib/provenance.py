@@ -1,6 +1,6 @@
 """Provenance of a result: data, models, code, and versions of packages.
 
-It has no times and no paths of this machine, so that runs on the same inputs give the same bytes.
+It contains no times and no paths of this machine, so that runs on the same inputs give the same bytes.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from radeval_lib.errors import ResultError
 from radeval_lib.paths import MODELS, ROOT, display_path
 from radeval_lib.registry import CELL_MODEL
 
-# Packages whose version can change a number. All are listed, whether loaded or not, because those that are
-# loaded differ between a forked process and a new one.
+# Packages whose version can change a number. All are listed, whether loaded or not, because a forked process
+# and a new one load different packages.
 _PACKAGES = (
     "krippendorff", "nltk", "numpy", "optuna", "pandas", "peft", "pingouin", "radeval-lib", "radgraph",
     "rouge-score", "scikit-learn", "scipy", "seaborn", "statsmodels", "tokenizers", "torch", "transformers",
 )  # fmt: skip
 _TRACKED = ("radeval_lib", "notebooks", "data_manifests")
 RECORDED_SCORES = "recorded"
-"""Name under which a run's reading of stored scores is noted."""
+"""The source under which a run records that it read stored scores."""
 
 RELEASED = "released"
-"""Name, in place of a paper's, under which numbers printed by released code are noted."""
+"""The name, in place of a paper's, under which numbers from released code are recorded."""
 
 PRINTED: dict[str, dict[str, str]] = {}
-"""The files of papers that the current run has read: for each ``rales/table3``, ``rales/paper`` or
-``released/settings``, the SHA-256 by path. It is global because functions of :mod:`radeval_lib.papers` have
-no access to the run."""
+"""The papers' files that the current run has read: a mapping from source, such as ``rales/table3``,
+``rales/paper`` or ``released/settings``, to ``{path: SHA-256}``. It is global because functions of
+:mod:`radeval_lib.papers` have no access to the run."""
 
 
 def note_printed(paper: str, path: Path) -> None:
@@ -54,35 +54,38 @@ class Reading:
 
     Attributes
     ----------
-    files : for each source (a role, a data set, ``cells/<notebook>`` or :data:`RECORDED_SCORES`), the SHA-256
-        of each file by its name.
-    models : for each role, the model's ``name``, ``sha256`` and, if it is from the hub, ``revision``.
+    files : a mapping from source (a role, a data set, ``cells/<notebook>`` or :data:`RECORDED_SCORES`) to
+        ``{file name: SHA-256}``.
+    models : a mapping from role to the model's ``name``, ``sha256`` and, for a model from the Hugging Face
+        Hub, ``revision``.
     """
 
     files: dict[str, dict[str, str]] = field(default_factory=dict)
     models: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def note_file(self, source: str, path: Path, name: str = "") -> None:
-        """Record that a file of ``source`` was read. Results show ``name``, by default its path."""
+        """Record that a file of ``source`` was read, under ``name`` or, by default, its path."""
         self.files.setdefault(source, {})[name or display_path(path)] = checksums.of_file(path)
 
     def note_model(self, role: str, name: str, digest: str, revision: str = "") -> None:
         """Record that a role's model was read.
 
-        ``digest`` is the SHA-256 of its files; ``revision`` is empty except for a hub model.
+        ``digest`` is the SHA-256 of the model's files; ``revision`` is empty except for a model from the
+        Hugging Face Hub.
         """
         self.models[role] = {"name": Path(name).name if Path(name).is_absolute() else name, "sha256": digest}
         if revision:
             self.models[role]["revision"] = revision
 
     def of(self, names: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
-        """Return the files and models read under some names: ``data``, the SHA-256 by file, and ``models`` by
-        role.
+        """Return the files and models read under these names.
+
+        ``data`` is a mapping from file name to SHA-256; ``models`` has the entries of :attr:`models`.
 
         Parameters
         ----------
-        names : sources, notebooks of jobs, and roles of models. The role of a model that a job trained
-            includes the files of that job. None for everything that was read.
+        names : sources, notebooks of jobs, and roles of models; by default, everything that was read. The
+            role of a model that a job trained includes the files of that job.
 
         Raises
         ------
@@ -99,29 +102,29 @@ class Reading:
             elif f"cells/{name}" in sources:
                 data |= sources[f"cells/{name}"]
             else:
-                remedy = f"Give one of: {', '.join([*sources, *self.models]) or 'none was read'}."
+                remedy = f"Read it first; read so far: {', '.join([*sources, *self.models]) or 'nothing'}."
                 raise ResultError(f"{name!r} was not read in this run", remedy=remedy)
         return {"data": dict(sorted(data.items())), "models": dict(sorted(models.items()))}
 
 
-def run_git(*command: str) -> str | None:
-    """Run a git command in the repository, and return what it prints; None if it fails or git is missing.
+def run_git(*arguments: str) -> str | None:
+    """Run git with these arguments in the repository.
 
-    ``command`` has the arguments of ``git``.
+    Return its standard output, or None if the command fails or git is missing.
     """
     try:
-        done = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
+        process = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
-    return done.stdout
+    return process.stdout
 
 
 @cache
 def read_commit() -> dict[str, Any]:
-    """Return the hash of the checked-out ``commit``, and whether the files differ from it (``dirty``).
+    """Return the checked-out commit, and whether the working tree differs from it.
 
-    ``dirty`` is whether ``radeval_lib``, ``notebooks`` or ``data_manifests`` has a changed or new file. Both
-    are None outside a git repository.
+    ``commit`` is the commit's hash. ``dirty`` is whether ``radeval_lib``, ``notebooks`` or ``data_manifests``
+    has a changed or new file. Both are None outside a git repository.
     """
     head = run_git("rev-parse", "HEAD")
     if head is None:
@@ -131,7 +134,7 @@ def read_commit() -> dict[str, Any]:
 
 @cache
 def package_versions() -> dict[str, str]:
-    """Return the version of each installed package that can change a number, by name."""
+    """Return a mapping from each installed package that can change a number to its version."""
     versions = {}
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):
@@ -141,8 +144,8 @@ def package_versions() -> dict[str, str]:
 
 @cache
 def library_digest() -> str:
-    """Return one SHA-256, in hexadecimal digits, of all code and data files of this library and the manifests
-    of models."""
+    """Return one SHA-256, as hexadecimal digits, of this library's code and data files and the model
+    manifests."""
     files = [
         path
         for folder in (Path(__file__).parent, MODELS)
@@ -166,12 +169,12 @@ def device(setting: str = "auto") -> str:
 
 
 def conditions() -> dict[str, Any]:
-    """Return :func:`environment` with ``code``, the digest of this library, and ``device``, its name."""
+    """Return :func:`environment` with two more keys: ``code``, the digest of this library, and ``device``."""
     return {"code": library_digest(), "device": device(), **environment()}
 
 
 def environment() -> dict[str, Any]:
-    """Return the version of ``python``, the ``platform``, and the versions of ``packages``, by name."""
+    """Return the version of ``python``, the ``platform``, and :func:`package_versions` as ``packages``."""
     return {
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",

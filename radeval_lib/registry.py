@@ -1,7 +1,7 @@
 """Tables of the objects that are imported by name: readers of data sets, data roles, job lists and metrics.
 
 A module that looks up an object here does not import the object's module until it is used, and so does not
-depend on it. What a step of a build depends on follows from the names that its notebook declares
+depend on it. The dependencies of a build step follow from the names that its notebook declares
 (:mod:`radeval_lib.study.dependencies`).
 """
 
@@ -15,10 +15,10 @@ SYNTHETIC = "synthetic"
 """Source of a role whose data are generated reports."""
 
 ABSENT = "absent"
-"""Source of a role without data. Its page shows only the question and which data it would need."""
+"""Source of a role without data. A page with this role shows only its question and the data that it needs."""
 
 CELL_MODEL = "cell:"
-"""Prefix of a model's source: the model kept by the first job of the notebook whose name follows."""
+"""Prefix of a model's source; after it comes the notebook whose first job saves the model."""
 
 _RECORDED = "recorded/"
 
@@ -47,7 +47,7 @@ READERS = {
     "rexval_counts": "radeval_lib.data.rexval:read_counts",
     "stanza_radiology": "radeval_lib.data.iob_tags:read",
 }
-"""The function that reads each data set: a :data:`radeval_lib.data.readers.Read`."""
+"""A mapping from data set to the function that reads it, a :data:`radeval_lib.data.readers.Read`."""
 
 
 RECORDINGS = {
@@ -58,18 +58,18 @@ RECORDINGS = {
     "openi": "radeval_lib.data.openi:restore_reports",
     "radpref": "radeval_lib.data.radpref:restore_pairs",
 }
-"""The function that returns the records of each stored set in ``data_manifests/recorded/``, with placeholders
-for texts."""
+"""A mapping from stored set in ``data_manifests/recorded/`` to the function that returns its records, with
+placeholders for texts."""
 
 
 OWN_READERS = {"ratings": "radeval_lib.data.ratings:make_reader"}
-"""The function ``(name) -> Read`` for data sets of users, by the value of ``reader`` in their manifest."""
+"""A mapping from ``reader`` in the manifest of a user's data set to a function ``(name) -> Read``."""
 
 
 class Role(NamedTuple):
     """A data role: the names of its record type and of its generator, as ``module:name``.
 
-    The generator is a function ``(size, seed) -> records``; empty if records cannot be generated.
+    The generator is a function ``(size, seed) -> records``; its name is empty if there is none.
     """
 
     record: str
@@ -115,7 +115,7 @@ PLANS = {
     "summarization/training": "radeval_lib.jobs.summarization:job_list",
     "rales/nlg_training": "radeval_lib.jobs.summarization:job_list",
 }
-"""The function ``(profile) -> list of jobs`` of each notebook that runs jobs, in build order."""
+"""A mapping from each notebook that runs jobs to a function ``(profile) -> list[Job]``, in build order."""
 
 
 RULES = "rules"
@@ -137,20 +137,20 @@ METRICS = {
     "rouge_2": "radeval_lib.metrics.rouge",
     "rouge_l": "radeval_lib.metrics.rouge",
 }
-"""The module of each metric."""
+"""A mapping from metric to the module that implements it."""
 
 FROZEN_METRICS = ("observations", "green_rules", "green_rules_errors")
-"""Rule-based metrics, whose rules were frozen before they scored a test set."""
+"""The rule-based metrics; their rules were frozen before the metrics first scored a test set."""
 
 RECORDED = "radeval_lib.study.recordings"
-"""The module that replaces scores of :data:`FROZEN_METRICS` by stored ones."""
+"""The module that replaces scores of :data:`FROZEN_METRICS` with stored ones."""
 
-FILLING = {
+LOADERS = {
     "data": "radeval_lib.data.roles",
     "models": "radeval_lib.models.derived",
     "metrics": "radeval_lib.metrics.by_name",
 }
-"""The module that provides what a notebook declares, by kind."""
+"""A mapping from the kind of input that a notebook declares to the module that loads it."""
 
 
 def dataset_of(source: str) -> str:
@@ -159,7 +159,7 @@ def dataset_of(source: str) -> str:
 
 
 def scale_of(source: str) -> str:
-    """Return the scale of ratings in a role's source: ``errors`` for ``rexval/errors``; empty without one."""
+    """Return the rating scale in a role's source, ``errors`` for ``rexval/errors``; empty if there is none."""
     return source.removeprefix(_RECORDED).partition("/")[2]
 
 
@@ -169,7 +169,7 @@ def is_recorded(source: str) -> bool:
 
 
 def datasets_of(source: str) -> list[str]:
-    """Return the names of the data sets in a role's source, which are separated by ``+``."""
+    """Return the names of the data sets that a role's source combines with ``+``."""
     return [dataset_of(part) for part in source.split("+")]
 
 
@@ -179,23 +179,23 @@ def module(name: str) -> Any:
 
 
 def find(name: str) -> Any:
-    """Import the object called ``module:name``, and return it.
+    """Import and return the object called ``module:name``.
 
     Raises ModuleNotFoundError if there is no such module, and AttributeError if it has no such object.
     """
-    home, _, part = name.partition(":")
-    return getattr(import_module(home), part)
+    home, _, attribute = name.partition(":")
+    return getattr(import_module(home), attribute)
 
 
 def import_on_use(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a function ``__getattr__`` for a package; it imports a public name from its module on first use.
+    """Return a ``__getattr__`` for a package that imports each public name from its module on first use.
 
-    The function raises AttributeError for another name.
+    It raises AttributeError for any other name.
 
     Parameters
     ----------
-    package : name of the package, for error messages.
-    homes : for each module, the names that are imported from it, separated by blanks.
+    package : the name of the package, for error messages.
+    homes : a mapping from module to the names that are imported from it, separated by spaces.
     """
     home_of = {name: home for home, names in homes.items() for name in names.split()}
 

@@ -1,7 +1,7 @@
 """Small-cell suppression: the smallest count that tables may show if restricted data are readable.
 
-It is separate from :mod:`radeval_lib.tables`, so that runs, which set it, do not depend on the style of
-tables.
+It is separate from :mod:`radeval_lib.tables`, so that runs, which set this count, do not depend on the
+style of tables.
 """
 
 from __future__ import annotations

@@ -27,10 +27,10 @@ def table_html(
 
     Parameters
     ----------
-    caption : text above the table; empty for no caption.
+    caption : the text above the table; empty for no caption.
     index : whether to show the row labels.
-    raw : columns whose cells are HTML already; all others are escaped.
-    label : name of the table for screen readers, used if it has no caption; default: ``Table``.
+    raw : the columns whose cells are HTML already; all others are escaped.
+    label : the name of the table for screen readers if it has no caption; by default, ``Table``.
     """
     shown = frame.copy()
     for position, column in enumerate(shown.columns):
@@ -81,11 +81,12 @@ def show(
 
     Parameters
     ----------
-    formats : a format string such as ``"{:.1f}"`` or a function, for all numeric columns or by column.
+    formats : a format string such as ``"{:.1f}"`` or a function, for all numeric columns, or a mapping from
+        column to one of them.
     index : whether to show the row labels.
-    raw : columns whose cells are HTML already.
-    exact : columns that have no numbers of cases. In all others, a whole number is taken for a number of
-        cases, and is hidden if it is below :func:`radeval_lib.small_counts.smallest_shown`.
+    raw : the columns whose cells are HTML already.
+    exact : the columns without counts of cases. In all others, a positive integer is taken for a count and
+        is hidden if it is below :func:`radeval_lib.small_counts.smallest_shown`.
 
     Columns that the table lacks are ignored in ``formats``, ``raw`` and ``exact``.
     """
@@ -96,39 +97,38 @@ def show(
         style = formats.get(column) if isinstance(formats, Mapping) else (formats if numeric else None)
         write = style.format if isinstance(style, str) else (style or str)
         numbers = [float(value) for value in values if isinstance(value, Real) and not pd.isna(value)]
-        # In a column with a missing value, pandas stores whole numbers as floats.
-        all_whole = all(number.is_integer() or math.isinf(number) for number in numbers)
-        counts = None if column in exact else all_whole
-        texts = ["–" if pd.isna(value) else _format_value(value, write, counts) for value in values]
+        # In a column with a missing value, pandas stores integers as floats.
+        are_whole = all(number.is_integer() or math.isinf(number) for number in numbers)
+        all_whole = None if column in exact else are_whole
+        texts = ["–" if pd.isna(value) else _format_value(value, write, all_whole) for value in values]
         shown.isetitem(position, texts)
     return HTML(table_html(shown, caption, index=index, raw=raw))
 
 
-def _format_value(value: Any, write: Callable[[Any], str], counts: bool | None) -> str:
-    """Return a value as a string: as ``write`` formats it, ``∞`` for infinity, ``< 5`` for a hidden count.
+def _format_value(value: Any, write: Callable[[Any], str], all_whole: bool | None) -> str:
+    """Return a value as ``write`` formats it, or else ``∞`` for infinity or ``< 5`` for a hidden count.
 
-    A count is hidden if it is below :func:`radeval_lib.small_counts.smallest_shown`. ``counts`` is whether
-    all numbers of the column are whole; None if no count of the column must be hidden.
+    A count is hidden if it is below :func:`radeval_lib.small_counts.smallest_shown`. ``all_whole`` is whether
+    all numbers of the column are integers, or None if the column has no counts of cases.
     """
     if isinstance(value, float) and math.isinf(value):
         return "∞" if value > 0 else "−∞"
     text = write(value)
-    if counts is None or isinstance(value, bool) or not isinstance(value, Real):
+    if all_whole is None or isinstance(value, bool) or not isinstance(value, Real):
         return text
-    is_count = isinstance(value, Integral) or (float(value).is_integer() and (counts or text.isdecimal()))
+    is_count = isinstance(value, Integral) or (float(value).is_integer() and (all_whole or text.isdecimal()))
     return f"< {smallest_shown()}" if is_count and 0 < float(value) < smallest_shown() else text
 
 
 def format_p(p: float) -> str:
-    """Return a p value as a string for a column of a table: three decimals, or ``< 0.001``."""
+    """Return a p value as a string for a table: with three decimals, or ``< 0.001``."""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def folded(table: HTML, caption: str = "") -> HTML:
     """Return a table that is hidden until the reader clicks on its caption.
 
-    The caption is ``caption`` or, if that is empty, the caption of ``table``. The caption of ``table`` is
-    removed from it.
+    The caption is ``caption`` or, if that is empty, the caption of ``table``, which is removed from there.
     """
     own_caption = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
     body = table.data.replace(own_caption.group(0), "", 1) if own_caption else table.data
@@ -144,10 +144,10 @@ def to_json_script(content: Any) -> str:
     ValueError
         If ``content`` has NaN or an infinite number, which browsers do not accept in JSON.
     TypeError
-        If ``content`` has a value of another type than JSON's.
+        If ``content`` has a value that JSON cannot represent.
     """
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
-    # Either text would change where the element ends.
+    # Either string would change where the element ends.
     text = text.replace("</", "<\\/").replace("<!--", "\\u003c!--")
     return f'<script type="application/json">{text}</script>'
 
@@ -157,9 +157,9 @@ def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: s
 
     Parameters
     ----------
-    heads : names of the columns.
-    rows : cells as HTML.
-    example : hint shown in the empty search field.
+    heads : the names of the columns.
+    rows : the cells of each row, as HTML.
+    example : an example of a search, shown in the empty search field.
     """
     head = "".join(f"<th>{escape(name)}</th>" for name in heads)
     return HTML(

@@ -12,15 +12,15 @@ _RANKS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "ei
 
 
 def in_words(number: int) -> str:
-    """Return a whole number as a string for running text.
+    """Return an integer as a string for running text.
 
-    It is a word from 0 (``none``) to 10 (``ten``), otherwise digits with a comma for thousands (``1,234``).
+    Integers from 0 (``none``) to 10 (``ten``) become words, others digits with commas (``1,234``).
     """
     return _COUNTS[number] if 0 <= number < len(_COUNTS) else f"{number:,}"
 
 
 def ordinal(number: int) -> str:
-    """Return a rank, 1 or higher, as a string for running text: a word up to ``tenth``, then ``11th``."""
+    """Return the ordinal of an integer from 1 for running text: a word up to ``tenth``, then ``11th``."""
     suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
     return _RANKS[number - 1] if 1 <= number <= len(_RANKS) else f"{number}{suffix}"
 
@@ -28,15 +28,15 @@ def ordinal(number: int) -> str:
 def with_interval(value: float, low: float, high: float, form: str = ".3f") -> str:
     """Return a number with its interval as a string, such as ``0.123 [0.100, 0.150]``.
 
-    ``form`` is the format of all three numbers.
+    ``form`` is the format specification of all three numbers.
     """
     return f"{value:{form}} [{low:{form}}, {high:{form}}]"
 
 
 def joined(parts: Sequence[str], last: str = "and") -> str:
-    """Return strings joined to one for running text, such as ``a, b and c``; empty if there are none.
+    """Return strings as a list in running text, such as ``a, b and c``; empty if there are none.
 
-    ``last`` is the word before the last one.
+    ``last`` is the conjunction before the last string.
     """
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
@@ -44,8 +44,8 @@ def joined(parts: Sequence[str], last: str = "and") -> str:
 def out_of(part: int, whole: int, write: Callable[[int], str] = in_words) -> str:
     """Return a count and its total for running text, such as ``two of five``, ``all five`` or ``both``.
 
-    For ``part`` 0, this is ``none of five``, and if ``part`` and ``whole`` are 1, ``one of one``. ``write``
-    formats each number; give ``str`` for digits.
+    If ``part`` is 0, the result is ``none of five``; if both are 1, it is ``one of one``. ``write`` formats
+    each number; pass ``str`` for digits.
     """
     if part == whole > 1:
         return "both" if whole == 2 else f"all {write(whole)}"
@@ -58,9 +58,9 @@ def long_date(day: date) -> str:
 
 
 def p_digits(p: float, below: str = "<") -> str:
-    """Return a p value with at most two significant digits, such as ``0.012``; below 0.001, ``< 0.001``.
+    """Return a p value as a string with at most two significant digits, or as ``< 0.001``.
 
-    ``below`` is printed instead of the sign ``<``.
+    ``below`` replaces the sign ``<``.
     """
     return f"{below} 0.001" if p < 0.001 else f"{p:.2g}"
 
@@ -84,7 +84,7 @@ def percent(share: float) -> str:
 def environment(folder: Path) -> Any:
     """Return a Jinja environment for the templates in a folder.
 
-    It escapes inserted strings for HTML, and raises UndefinedError for a name that a template is not given.
+    It escapes inserted strings for HTML, and raises UndefinedError for a name that the template did not get.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

@@ -197,7 +197,7 @@ def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None)
     for name in sorted(set(wanted.data) & set(registry.RECORDINGS) & set(registry.READERS)):
         names += ["radeval_lib.data.recorded", registry.RECORDINGS[name], registry.READERS[name]]
     uses = {"data": roles, "models": wanted.models or wanted.metrics, "metrics": wanted.metrics}
-    names += [registry.FILLING[kind] for kind, used in uses.items() if used]
+    names += [registry.LOADERS[kind] for kind, used in uses.items() if used]
     frozen = set(wanted.metrics) & set(registry.FROZEN_METRICS) and data_sets_read(wanted, settings)
     if frozen or (wanted.metrics and data_sets_read(wanted, settings, recorded=True)):
         names.append(registry.RECORDED)

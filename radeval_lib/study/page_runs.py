@@ -144,7 +144,7 @@ def evidence_words(source: str) -> str:
     """Return the evidence of a data role's source in words: ``public data, scored on 4 July 2023``."""
     if any(data.reader for data in _manifests(source)):
         return "private data"
-    evidence = registry.module(registry.FILLING["data"]).classify(source)
+    evidence = registry.module(registry.LOADERS["data"]).classify(source)
     if evidence == "recorded":
         return f"public data, scored on {long_date(_recording(source).scored_on)}"
     words = {SYNTHETIC: "generated reports", ABSENT: "nothing", "open": "public data"}

@@ -207,7 +207,7 @@ def probe_scores(key: str) -> list[float]:
     def score_as_json() -> str:
         draw = registry.find("radeval_lib.models.derived:make_test_model")
         with tempfile.TemporaryDirectory() as folder:
-            of_models = registry.module(registry.FILLING["metrics"]).metric
+            of_models = registry.module(registry.LOADERS["metrics"]).metric
             metric = of_models(key, lambda role: draw(role, Path(folder)), "cpu", {})
             references, candidates = probe_texts()
             values = metric.score(references[:_PROBED], candidates[:_PROBED]).values + 0.0
@@ -231,7 +231,7 @@ def _compute_once(key_text: str, value: Callable[[], str]) -> str:
 @lru_cache(maxsize=1)
 def _code_digest() -> str:
     """Return the digest of all code on which the scores of any metric depend."""
-    homes = {"radeval_lib.models.derived", registry.FILLING["metrics"], *registry.METRICS.values()}
+    homes = {"radeval_lib.models.derived", registry.LOADERS["metrics"], *registry.METRICS.values()}
     return dependencies.modules_digest(dependencies.closure(homes))
 
 

@@ -332,7 +332,7 @@ class Run:
 
     def _module_for(self, kind: str) -> Any:
         """Return the module that loads ``data``, ``models`` or ``metrics`` by role."""
-        return registry.module(registry.FILLING[kind])
+        return registry.module(registry.LOADERS[kind])
 
     def _note(self, source: str) -> Callable[[Path], None]:
         """Return a function that records a file as read for a role or data set, by its path below the data
