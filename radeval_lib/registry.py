@@ -159,7 +159,7 @@ def dataset_of(source: str) -> str:
 
 
 def scale_of(source: str) -> str:
-    """Return the rating scale in a role's source, ``errors`` for ``rexval/errors``; empty if there is none."""
+    """Return the rating scale in a role's source, ``errors`` for ``rexval/errors``; may be empty."""
     return source.removeprefix(_RECORDED).partition("/")[2]
 
 

@@ -1,6 +1,6 @@
 """The study: runs, jobs, checks, stored results, audit, scorecard, and displays on pages.
 
-Names are looked up when first used: a cell, which needs only runs, does not depend on what pages show.
+Names are imported on first use, so that a job, which needs only runs, does not depend on what pages show.
 """
 
 from radeval_lib.registry import import_on_use

@@ -2,8 +2,8 @@
 
 A job trains, searches or scores. A job list is a function ``job_list(profile) -> list[Job]``, which
 :data:`radeval_lib.registry.PLANS` names. The results of a job are written atomically to the folder
-``cells/<notebook>/<slug>`` of a profile's outputs: ``<table>.csv``, ``model/``, and ``cell.json`` with single
-values ("facts"), their provenance, the type of each column, and the SHA-256 of every other file.
+``cells/<notebook>/<slug>`` in a profile's output folder: ``<table>.csv``, ``model/``, and ``cell.json`` with
+single values ("facts"), their provenance, the type of each column, and the SHA-256 of every other file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from radeval_lib.study.sources import Declared, declared
 Value = str | int | float | bool
 UNFINISHED = "unfinished"
 """The folder, next to ``cells``, with the checkpoints from which interrupted runs resume."""
-_LONGEST = 80  # the most characters of a slug, without its digest
+_MAX_LENGTH = 80  # characters of a slug, without its digest
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Job:
 
     Attributes
     ----------
-    notebook : its path below ``notebooks/`` without the ending.
+    notebook : the notebook's path below ``notebooks/`` without the extension.
     items : the parameters as pairs (name, value).
     data : the data roles that the job reads; empty if it reads all that its notebook declares.
     """
@@ -52,7 +52,7 @@ class Job:
 
     @property
     def parameters(self) -> dict[str, Value]:
-        """The parameters' values by name, without the parameters that every notebook has (profile, seed and
+        """A mapping from parameter to value, without the parameters of every notebook (profile, seed and
         folders)."""
         return dict(self.items)
 
@@ -63,14 +63,14 @@ class Job:
 
 
 def folder_name(values: Sequence[Value], identity: object) -> str:
-    """Return a folder's name: the values joined by hyphens, or ``only`` if there are none.
+    """Return a folder's name: the values separated by hyphens, or ``only`` if there are none.
 
     A name of more than 80 characters is cut, and characters other than letters, digits, ``_``, ``.`` and
-    ``-`` are replaced by ``_``. In both cases eight digits of the SHA-256 of ``identity`` are appended, which
-    keep the folders of different jobs apart.
+    ``-`` are replaced by ``_``. In both cases eight digits of the SHA-256 of ``identity``, a JSON value, are
+    appended, which keep the folders of different jobs apart.
     """
     text = "-".join(map(str, values)) or "only"
-    plain = re.sub(r"[^\w.-]", "_", text)[:_LONGEST]
+    plain = re.sub(r"[^\w.-]", "_", text)[:_MAX_LENGTH]
     if plain == text and plain not in (".", ".."):
         return plain
     return f"{plain}-{checksums.of_text(json.dumps(identity))[:8]}"
@@ -108,12 +108,12 @@ def list_jobs(profile: Profile, notebook: str) -> list[Job]:
 
 def allowed_inputs(job: Job, profile: Profile) -> Declared:
     """Return the inputs that a job may read: all that its notebook declares, except for data roles that the
-    job list does not give to this job."""
-    wanted = declared(job.notebook)
+    job list does not assign to this job."""
+    inputs = declared(job.notebook)
     if not job.items or job.notebook not in registry.PLANS:
-        return wanted
+        return inputs
     roles = next((other.data for other in list_jobs(profile, job.notebook) if other == job), ())
-    return wanted.model_copy(update={"data": roles}) if roles else wanted
+    return inputs.model_copy(update={"data": roles}) if roles else inputs
 
 
 def job_folder(output_dir: Path, job: Job) -> Path:
@@ -122,18 +122,19 @@ def job_folder(output_dir: Path, job: Job) -> Path:
 
 
 def unfinished_folder(output_dir: Path, job: Job) -> Path:
-    """Return the folder of the checkpoints of a job's run below ``output_dir``.
+    """Return the folder of a job's checkpoints below ``output_dir``.
 
-    For the run of a page, ``job`` is its notebook without parameters.
+    For a page, ``job`` is the notebook without parameters.
     """
     return output_dir / UNFINISHED / job.notebook / job.slug
 
 
 FACTS = "cell.json"
 MISSING_DATA = "lacks"
-"""The fact of a job that did not run: which data are missing."""
+"""The fact of a job that did not run; its value says which data are missing."""
 _COLUMN_TYPES = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64"}
-"""The type as which a column is read back, by the kind of its NumPy type; others are read as texts."""
+"""A mapping from the kind of a column's NumPy type to the type as which :func:`read` reads the column; columns
+of other kinds are read as strings."""
 
 
 @dataclass(frozen=True)
@@ -143,9 +144,9 @@ class JobOutput:
     Attributes
     ----------
     job : the job.
-    tables : its tables by name.
-    facts : the content of ``cell.json``: single values by name, with their provenance.
-    model : the folder of its model; None if it saved none.
+    tables : a mapping from name to table.
+    facts : the content of ``cell.json``: a mapping from name to a single value, and the provenance.
+    model : the folder of the model; None if the job saved none.
     """
 
     job: Job
@@ -166,18 +167,19 @@ def write(
 
     Parameters
     ----------
-    tables : by name; columns of strings, whole numbers, truth values or floats. Only floats may be missing.
-        :func:`read` returns the columns as ``str``, ``int64`` or ``uint64``, ``bool`` and ``float64``,
-        without the index.
-    facts : single values by name: finite numbers, truth values, strings, None, and lists and mappings of
-        these. The names ``cell``, ``tables`` and ``sha256`` and the names of the provenance are reserved.
+    tables : a mapping from name to table, with columns of strings, integers, booleans or floats. Only floats
+        may be missing. :func:`read` returns the columns as ``str``, ``int64`` or ``uint64``, ``bool`` and
+        ``float64``, without the index.
+    facts : a mapping from name to a single value: a finite number, boolean, string or None, or a list or
+        mapping of these. The names ``cell``, ``tables`` and ``sha256`` and those in ``provenance`` are
+        reserved.
     model : a function that saves the model into a folder.
-    provenance : entries for ``cell.json`` by name.
+    provenance : further entries for ``cell.json``, a mapping from name to value.
 
     Raises
     ------
     TypeError, ValueError
-        If a fact is not one of these values.
+        If a fact has another type, or is NaN or infinite.
     RestrictedTextError
         If a fact or a table contains restricted text.
     """
@@ -186,7 +188,7 @@ def write(
     if model is not None:
         (target / "model").mkdir()
         model(target / "model")
-    described = {
+    metadata = {
         **(provenance or {}),
         "cell": {"notebook": job.notebook, "parameters": job.items},
         "tables": {
@@ -195,14 +197,14 @@ def write(
         },
         "sha256": checksums.of_folder(target),
     }
-    text = json.dumps({**facts, **described}, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    text = json.dumps({**facts, **metadata}, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
     (target / FACTS).write_text(text + "\n", encoding="utf-8")
 
 
-def read(where: Path, job: Job, profile: str) -> JobOutput:
-    """Return the results of a job that :func:`write` wrote into the folder ``where``.
+def read(folder: Path, job: Job, profile: str) -> JobOutput:
+    """Return the results of a job that :func:`write` wrote into ``folder``.
 
-    ``profile`` is the name in the command that errors recommend.
+    ``profile`` is the name of the profile in the command that errors recommend.
 
     Raises
     ------
@@ -213,27 +215,31 @@ def read(where: Path, job: Job, profile: str) -> JobOutput:
     """
     remedy = f"Run `radbook build`, or this job alone: {command(job.notebook, profile, job.items)}"
     try:
-        facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))
-        sums, described = dict(facts["sha256"]), dict(facts["tables"])
+        facts: dict[str, Any] = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+        digests, columns = dict(facts["sha256"]), dict(facts["tables"])
     except FileNotFoundError:
-        raise ResultError(f"the job {job.slug} has not run yet", display_path(where), remedy) from None
+        raise ResultError(f"the job {job.slug} has not run yet", display_path(folder), remedy) from None
     except (ValueError, KeyError, TypeError) as error:
-        problem = f"incomplete, or from another version ({type(error).__name__}: {error})"
-        raise ResultError(problem, display_path(where / FACTS), remedy) from None
-    for name, digest in sums.items():
-        if not (path := where / name).is_file() or checksums.of_file(path) != digest:
-            raise ResultError("this file is missing or was changed", display_path(path), remedy)
+        problem = f"this file is incomplete, or from another version ({type(error).__name__}: {error})"
+        raise ResultError(problem, display_path(folder / FACTS), remedy) from None
+    for name, digest in digests.items():
+        if not (path := folder / name).is_file() or checksums.of_file(path) != digest:
+            raise ResultError(
+                "this file is missing, or was changed after the job",
+                display_path(path),
+                remedy,
+            )
     if missing := facts.get(MISSING_DATA):
-        raise AbsentDataError(missing, f"its job {job.slug} of {job.notebook}")
+        raise AbsentDataError(missing, f"the job {job.slug} of {job.notebook}")
     tables = {}
-    for name, types in described.items():
-        not_texts = [column for column, kind in types.items() if kind != "str"]
+    for name, types in columns.items():
+        typed_columns = [column for column, kind in types.items() if kind != "str"]
         tables[name] = pd.read_csv(
-            where / f"{name}.csv",
+            folder / f"{name}.csv",
             dtype=dict(types),
             keep_default_na=False,
             lineterminator="\n",
-            na_values={column: [""] for column in not_texts},
+            na_values={column: [""] for column in typed_columns},
         )
-    model = where / "model"
+    model = folder / "model"
     return JobOutput(job, tables, facts, model if model.is_dir() else None)

@@ -49,9 +49,9 @@ class Discrepancy:
     reply : the authors' answer.
     """
 
-    kind: Annotated[str, verdicts.among(DISCREPANCY_KINDS)]
+    kind: Annotated[str, verdicts.require_one_of(DISCREPANCY_KINDS)]
     explanation: str
-    weight: Annotated[str, verdicts.among(WEIGHTS)]
+    weight: Annotated[str, verdicts.require_one_of(WEIGHTS)]
     reply: str = "not asked"
 
 

@@ -1,10 +1,11 @@
 """Checks of claims that something is higher, better or best.
 
 A claim of superiority gets two checks. Its *order* holds if the numbers are in the claimed order. Its *lead*
-holds if the difference is larger than chance. The lead is inconclusive if it is not, or if nothing says how
-large chance is; it fails if the opposite lead is larger than chance. A sentence that one thing is better than
-another needs both checks. A sentence that only describes its numbers (a column's highest, a mean length, a
-time) needs the order alone (``order_alone``); the coverage then says that the lead is not decided.
+holds if the difference is statistically significant, fails if the difference is significant in the opposite
+direction, and is otherwise inconclusive, also if its significance is unknown. A sentence that says that one
+thing is better than another needs both checks. A sentence that only describes its numbers (a column's
+highest, a mean length, a time) needs the order alone (``order_alone``); the coverage then says that the lead
+is not decided.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ from radeval_lib.study.checks import Check, Key, above
 from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE
 from radeval_lib.text_format import p_digits, p_words
 
-LEVEL = 0.05  # of the two-sided tests
+LEVEL = 0.05  # significance level of the two-sided tests
 _BY_SIGN = {1: HOLDS, 0: INCONCLUSIVE, -1: FAILS}
 
 
 @dataclass(frozen=True)
 class Lead:
-    """Whether a difference is larger than chance.
+    """The significance and direction of a difference.
 
     Attributes
     ----------
-    sign : 1 if it is larger than chance and in the claimed direction, -1 if it is larger than chance and in
-        the opposite direction, 0 if it is not larger than chance or this is not known.
-    wording : the words for it, with the interval or the p value.
+    sign : 1 if the difference is significant in the claimed direction, -1 if it is significant in the
+        opposite direction, 0 if it is not significant or its significance is unknown.
+    wording : the lead in words, with the interval or the p value.
     """
 
     sign: int
@@ -43,19 +44,20 @@ class Lead:
 
     @classmethod
     def by_interval(cls, difference: Estimate, decimals: int = 3) -> Lead:
-        """Return the lead of a difference with its 95% interval; positive is the claimed direction.
+        """Return the lead that a difference with its 95% confidence interval shows.
 
-        ``decimals`` are shown in the wording.
+        A positive difference is in the claimed direction. The wording shows ``decimals`` decimals.
         """
         sign = {True: 1, False: -1, None: 0}[above(difference.low, difference.high)]
-        ends = f"[{difference.low:+.{decimals}f}, {difference.high:+.{decimals}f}]"
-        return cls(sign, f"{difference.value:+.{decimals}f} {ends}")
+        bounds = f"[{difference.low:+.{decimals}f}, {difference.high:+.{decimals}f}]"
+        return cls(sign, f"{difference.value:+.{decimals}f} {bounds}")
 
     @classmethod
     def by_p(cls, difference: float, p: float, note: str = "") -> Lead:
-        """Return the lead of a difference (positive is the claimed direction) with its two-sided p value.
+        """Return the lead that a difference with its two-sided p value shows.
 
-        ``note`` is added to the wording. Raises ValueError if the difference or p is NaN.
+        A positive difference is in the claimed direction. ``note`` is added to the wording.
+        Raises ValueError if the difference or p is NaN.
         """
         if math.isnan(difference) or math.isnan(p):
             raise ValueError(f"difference {difference} or p {p} is NaN; use UNKNOWN if there is no test")
@@ -78,23 +80,23 @@ def check_superiority(
     lower_is_better: bool = False,
     decimals: int = 3,
 ) -> list[Check]:
-    """Return the checks of a claim that something is better than its rivals: of the order and of the lead.
+    """Return the checks of a claim of superiority: one of the order and one of the lead.
 
-    Of several that are claimed to be better, the worst is compared with the best rival.
+    If several things are claimed to be better, the worst of them is compared with the best rival.
 
     Parameters
     ----------
     name : the key of both checks, or what they compare; ": order" or ": lead" is added.
     claim : the paper's words.
-    values : printed or computed numbers by name. Two printed numbers have the order that is printed; if one
-        is computed, the order is that of the lead.
-    first : the name that is claimed to be better; of several, each must be better than every rival.
-    others : the rivals; default: all other names.
-    leads : the lead over each rival by its name, or one lead over all. With None, there is no check of the
-        lead; :func:`unknown_leads` makes one for several comparisons together.
+    values : a mapping from name to printed or computed number. Two printed numbers have the order that is
+        printed; if one is computed, the order is that of the lead.
+    first : the name that is claimed to be better; of several names, each must be better than every rival.
+    others : the rivals; by default, all other names.
+    leads : a mapping from rival to the lead over it, or one lead over all rivals. With None, there is no
+        check of the lead; :func:`unknown_leads` makes one for several comparisons together.
     order_alone : whether the sentence only describes its numbers, so that the lead is not needed.
-    lower_is_better : whether the lower number is the better one.
-    decimals : of computed numbers as they are shown.
+    lower_is_better : whether lower numbers are better.
+    decimals : the number of decimals shown of computed numbers.
 
     Returns
     -------
@@ -105,11 +107,11 @@ def check_superiority(
     Raises
     ------
     ValueError
-        If a number is NaN, as if a printed cell is not legible.
+        If a number is NaN, as in an illegible cell.
     """
-    ahead = [first] if isinstance(first, str) else list(first)
-    rivals = list(others) if others is not None else [other for other in values if other not in ahead]
-    compared = {system: values[system] for system in [*ahead, *rivals]}
+    leaders = [first] if isinstance(first, str) else list(first)
+    rivals = list(others) if others is not None else [other for other in values if other not in leaders]
+    compared = {system: values[system] for system in [*leaders, *rivals]}
     direction = -1 if lower_is_better else 1
     numbers = {
         system: direction * (value.value if isinstance(value, Printed) else float(value))
@@ -117,7 +119,7 @@ def check_superiority(
     }
     if missing := [system for system, number in numbers.items() if math.isnan(number)]:
         raise ValueError(f"check {name!r}: the number of {missing[0]} is NaN; compare legible numbers only")
-    weakest, strongest = min(ahead, key=numbers.__getitem__), max(rivals, key=numbers.__getitem__)
+    weakest, strongest = min(leaders, key=numbers.__getitem__), max(rivals, key=numbers.__getitem__)
     pair = (values[weakest], values[strongest])
     by_rival = dict.fromkeys(rivals, leads if isinstance(leads, Lead) else UNKNOWN)
     if isinstance(leads, Mapping):
@@ -149,7 +151,7 @@ def _format_number(value: Printed | float, decimals: int) -> str:
 def unknown_leads(
     claims: Iterable[str], why: str = UNKNOWN.wording, *, order_alone: bool = False
 ) -> list[Check]:
-    """Return an inconclusive check of the lead for each different claim, with the reason ``why``.
+    """Return one inconclusive check of the lead for each different claim, with ``why`` as the reason.
 
     ``claims`` are the words of the claims whose orders :func:`check_superiority` checked without leads.
     """
@@ -160,10 +162,10 @@ def unknown_leads(
 
 
 def _check_lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool) -> Check:
-    """Return the check of the leads over all rivals; ``leads`` has the lead over each rival by its name.
+    """Return the check of the leads over all rivals; ``leads`` is a mapping from rival to the lead over it.
 
     It holds if all leads are established, fails if the opposite of one is, and is otherwise inconclusive.
-    ``needed`` is as in :class:`~radeval_lib.study.checks.Check`.
+    ``needed`` says whether the exhibit's verdict needs it to be conclusive.
     """
     signs = [lead.sign for lead in leads.values()]
     outcome = _BY_SIGN[min(signs)]
@@ -172,16 +174,16 @@ def _check_lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool) -
         (lead,) = set(leads.values())
         finding = f"lead {by_sign[lead.sign]}: {lead.wording}"
     else:
-        doubtful = [f"{rival} ({lead.wording})" for rival, lead in leads.items() if lead.sign < 1]
+        exceptions = [f"{rival} ({lead.wording})" for rival, lead in leads.items() if lead.sign < 1]
         finding = f"lead established over {signs.count(1) or 'none'} of {len(signs)}"
-        finding += f"; not over {', '.join(doubtful)}" if doubtful else ""
+        finding += f"; not over {', '.join(exceptions)}" if exceptions else ""
     if len(leads) > 1 and set(leads.values()) != {UNKNOWN}:
         finding += "; each at 5%, not corrected for their number"
     return Check(key, claim, finding, outcome, aspect="lead", needed=needed)
 
 
 def check_no_deficit(name: Key | str, claim: str, finding: str, lead: Lead) -> Check:
-    """Return the check of a claim that something reaches the level of something else.
+    """Return the check of a claim that one thing is at least as good as another.
 
     It holds if the lead is established, fails if the opposite lead is, and is otherwise inconclusive, because
     a higher number alone does not exclude a deficit. ``claim`` has the paper's words, ``finding`` the
@@ -193,104 +195,109 @@ def check_no_deficit(name: Key | str, claim: str, finding: str, lead: Lead) -> C
 Number = Printed | float
 
 
-def _rounding_combinations(numbers: Sequence[Number]) -> list[list[float]]:
-    """Return the numbers and, below, each combination of the ends of their rounding intervals
-    (:func:`~radeval_lib.stats.printed.rounding_corners`); raises ValueError if a number is NaN."""
-    exact = [number if isinstance(number, Printed) else Printed("", number, 0.0) for number in numbers]
-    if any(math.isnan(number.value) for number in exact):
-        raise ValueError(f"one of {[number.value for number in exact]} is NaN; compare legible numbers only")
-    values, half_widths = zip(*((number.value, number.half_width) for number in exact), strict=True)
+def _combine_roundings(numbers: Sequence[Number]) -> list[list[float]]:
+    """Return a row with the numbers and one for each combination of the bounds of their rounding intervals
+    (:func:`~radeval_lib.stats.printed.rounding_corners`); raise ValueError if a number is NaN."""
+    as_printed = [number if isinstance(number, Printed) else Printed("", number, 0.0) for number in numbers]
+    if any(math.isnan(number.value) for number in as_printed):
+        raise ValueError(
+            f"one of {[number.value for number in as_printed]} is NaN; compare legible numbers only"
+        )
+    values, half_widths = zip(*((number.value, number.half_width) for number in as_printed), strict=True)
     return printed.rounding_corners(values, half_widths).tolist()
 
 
-def _printed_lead(needs_of_gaps: Iterable[tuple[float, float]], between: str) -> Lead:
-    """Return the lead of one printed number over another, whose significance depends on a correlation that is
-    not printed.
+def _infer_lead(gaps_and_needs: Iterable[tuple[float, float]], quantities: str) -> Lead:
+    """Return the lead of one printed number over another if its significance depends on an unprinted
+    correlation.
 
     Parameters
     ----------
-    needs_of_gaps : the difference and the smallest correlation that makes it significant (NaN if none does):
-        first for the numbers as printed, then for each combination that their rounding allows.
-    between : the names of what is correlated, for the wording.
+    gaps_and_needs : pairs of the difference and the smallest correlation that makes it significant (NaN if
+        none does): first for the numbers as printed, then for each combination that their rounding allows.
+    quantities : the names of the correlated quantities, for the wording.
     """
-    (gap, at_print), *rounded = (
-        (0.0, math.nan) if abs(gap) < printed.EDGE else (gap, need) for gap, need in needs_of_gaps
+    (gap, printed_need), *rounded = (
+        (0.0, math.nan) if abs(gap) < printed.EDGE else (gap, need) for gap, need in gaps_and_needs
     )
-    ahead = (gap > 0) - (gap < 0)
+    direction = (gap > 0) - (gap < 0)
     # Rounding may reverse the sign of a difference, which then supports no lead in the printed direction.
-    needs = [at_print] + [need if ahead * other_gap > 0 else math.nan for other_gap, need in rounded]
+    needs = [printed_need] + [need if direction * other_gap > 0 else math.nan for other_gap, need in rounded]
     defined = [need for need in needs if not math.isnan(need)]
-    if not ahead:  # numbers that are printed as equal may differ in either direction before rounding
+    if not direction:  # numbers that are printed as equal may differ in either direction before rounding
         defined = [need for other_gap, need in rounded if other_gap and not math.isnan(need)]
     if not defined:
-        return Lead(0, f"however strongly {between} correlate")
+        return Lead(0, f"however strongly {quantities} correlate")
     if len(defined) == len(needs) and max(defined) <= 0:
-        return Lead(ahead, f"at any correlation of {between} from 0")
-    ends = (max(need, 0.0) for need in (min(defined), max(defined)))
+        return Lead(direction, f"at any correlation of {quantities} from 0")
+    bounds = (max(need, 0.0) for need in (min(defined), max(defined)))
     # Two decimals, or four if two would show a correlation below 1 as 1.00.
-    low, high = (f"{need:.{2 if need < 0.995 else 4}f}" for need in ends)
-    if len(defined) < len(needs) or not ahead:
-        return Lead(0, f"unless, by the rounding, {between} correlate at {low} or more")
+    low, high = (f"{need:.{2 if need < 0.995 else 4}f}" for need in bounds)
+    if len(defined) < len(needs) or not direction:
+        return Lead(0, f"unless, by the rounding, {quantities} correlate at {low} or more")
     if low == high:
-        return Lead(0, f"unless {between} correlate at {low} or more")
-    return Lead(0, f"unless {between} correlate at {low} to {high} or more, by the rounding")
+        return Lead(0, f"unless {quantities} correlate at {low} or more")
+    return Lead(0, f"unless {quantities} correlate at {low} to {high} or more, by the rounding")
 
 
 def lead_of_correlations(first: Number, second: Number, n: int, kind: printed.Kind) -> Lead:
-    """Return the lead of one printed correlation over another, at every correlation of the two metrics.
+    """Return the lead of one printed correlation over another, whatever the correlation of the two metrics.
 
-    The test is Williams's for Pearson, and for the others a z-test on Fisher's scale with the standard errors
-    of :func:`radeval_lib.stats.printed.correlation_interval`.
+    Pearson correlations are compared by Williams's test, others by a z-test on Fisher's scale with the
+    standard errors of :func:`radeval_lib.stats.printed.correlation_interval`.
 
     Parameters
     ----------
     first, second : correlations of two metrics with the same ratings.
     n : the number of pairs, taken as independent.
-    kind : of the correlations.
+    kind : the kind of correlation.
     """
-    pairs = _rounding_combinations([first, second])
+    pairs = _combine_roundings([first, second])
     if kind == "pearson":
         needs = [(left - right, printed.needed_between(left, right, n)) for left, right in pairs]
-        return _printed_lead(needs, "the two metrics")
+        return _infer_lead(needs, "the two metrics")
 
-    def with_interval(value: float) -> tuple[float, float, float]:
+    def add_interval(value: float) -> tuple[float, float, float]:
         return value, *printed.correlation_interval(value, n, kind)
 
-    return _printed_lead(
-        (_gap_and_need(with_interval(left), with_interval(right)) for left, right in pairs), "their errors"
+    return _infer_lead(
+        (_find_gap_and_need(add_interval(left), add_interval(right)) for left, right in pairs), "their errors"
     )
 
 
-def _gap_and_need(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+def _find_gap_and_need(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
     """Return the difference of two correlations on Fisher's scale, and the smallest correlation of their
-    errors that makes it significant. Each is (value, low, high), with its 95% interval."""
+    errors that makes it significant. Each is a triple (value, low, high), with its 95% interval."""
     gap = math.atanh(first[0]) - math.atanh(second[0])
     errors = [printed.standard_error(low, high) for _, low, high in (first, second)]
     return gap, printed.needed_correlation(gap, *errors)
 
 
 def lead_of_intervals(first: Sequence[Number], second: Sequence[Number]) -> Lead:
-    """Return the lead of one printed correlation over another, each as (value, low, high) with its 95%
-    interval, at every correlation of their errors."""
-    return _printed_lead(
-        (_gap_and_need(row[:3], row[3:]) for row in _rounding_combinations([*first, *second])), "their errors"
+    """Return the lead of one printed correlation over another, whatever the correlation of their errors.
+
+    Each is a triple (value, low, high), with its 95% interval.
+    """
+    return _infer_lead(
+        (_find_gap_and_need(row[:3], row[3:]) for row in _combine_roundings([*first, *second])),
+        "their errors",
     )
 
 
 def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, lower: bool = False) -> Lead:
-    """Return the lead of one printed mean over another on the same ``n`` cases, at every correlation of their
-    errors.
+    """Return the lead of one printed mean over another on the same ``n`` cases, whatever the correlation of
+    their errors.
 
-    Each is (mean, standard deviation over cases). With ``lower``, the lower mean leads. The means are taken
-    as normal, with the quantile of Student's t for n - 1 degrees of freedom.
+    Each is a pair (mean, standard deviation over cases). With ``lower``, the lower mean leads. The test is a
+    z-test with the quantile of Student's t for n - 1 degrees of freedom.
     """
-    # The z-test's critical value becomes Student's if the standard errors are multiplied by their ratio.
-    wider = float(t.ppf(1 - LEVEL / 2, n - 1) / norm.ppf(1 - LEVEL / 2)) / math.sqrt(n)
+    # The z-test's critical value becomes Student's if the standard errors are scaled by the ratio of the two.
+    factor = float(t.ppf(1 - LEVEL / 2, n - 1) / norm.ppf(1 - LEVEL / 2)) / math.sqrt(n)
     needs = []
-    for mean, sd, other_mean, other_sd in _rounding_combinations([*first, *second]):
+    for mean, sd, other_mean, other_sd in _combine_roundings([*first, *second]):
         gap = other_mean - mean if lower else mean - other_mean
-        needs.append((gap, printed.needed_correlation(gap, wider * sd, wider * other_sd)))
-    return _printed_lead(needs, "their errors")
+        needs.append((gap, printed.needed_correlation(gap, factor * sd, factor * other_sd)))
+    return _infer_lead(needs, "their errors")
 
 
 def lead_of_counts(first: int | Sequence[int], second: int | Sequence[int], n: int) -> Lead:
@@ -298,15 +305,15 @@ def lead_of_counts(first: int | Sequence[int], second: int | Sequence[int], n: i
     test, however the correct cases overlap.
 
     A sequence gives the possible values of a number that is not known exactly; the lead is established only
-    if it is so for every combination.
+    if it is established for every combination.
     """
     counts = [[count] if isinstance(count, int) else count for count in (first, second)]
-    possible = list(product(*counts))
-    ranges = [printed.mcnemar_range(left, right, n) for left, right in possible]
+    combinations = list(product(*counts))
+    ranges = [printed.mcnemar_range(left, right, n) for left, right in combinations]
     smallest, largest = min(low for low, _ in ranges), max(high for _, high in ranges)
-    signs = {(left > right) - (left < right) for left, right in possible}
+    signs = {(left > right) - (left < right) for left, right in combinations}
     sign = signs.pop() if largest < LEVEL and len(signs) == 1 else 0
     if math.isclose(smallest, largest) or p_words(smallest) == p_words(largest):
         return Lead(sign, f"{p_words(largest)} however the right cases overlap")
-    ends = f"{p_digits(smallest, 'under')} to {p_digits(largest)}"
-    return Lead(sign, f"p from {ends} by how the right cases overlap")
+    bounds = f"{p_digits(smallest, 'under')} to {p_digits(largest)}"
+    return Lead(sign, f"p from {bounds} by how the right cases overlap")

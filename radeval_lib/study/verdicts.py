@@ -20,12 +20,12 @@ from pydantic import Field
 from radeval_lib.errors import ResultError
 
 
-def among(words: Iterable[str]) -> Any:
+def require_one_of(words: Iterable[str]) -> Any:
     """Return a pydantic field that requires a string to be one of these words."""
     return Field(pattern=f"^({'|'.join(words)})$")
 
 
-# Each kind of evidence with its words in "Rests ..."; the order is that of columns in tables.
+# A mapping from kind of evidence to its words in sentences on pages, in the order of table columns.
 RESTS_ON = {
     "printed": "on printed numbers",
     "released": "on released numbers",
@@ -36,35 +36,35 @@ RESTS_ON = {
     "credentialed": "on credentialed data",
 }
 EVIDENCE = tuple(RESTS_ON)
-Evidence = Annotated[str, among(EVIDENCE)]
+Evidence = Annotated[str, require_one_of(EVIDENCE)]
 # If an exhibit was rebuilt on several kinds of evidence, its verdict rests on the first of these.
 STRENGTH = ("credentialed", "open", "recorded", "released", "printed", "definition", "synthetic")
 
 PAPERS_OWN, OURS = "the paper's", "ours"
 IMPLEMENTATIONS = (PAPERS_OWN, OURS)
-"""The origin of the model, generator or rules with which a result was computed."""
-Implementation = Annotated[str, among(IMPLEMENTATIONS)]
+"""The possible origins of the model, generator or rules with which a result was computed."""
+Implementation = Annotated[str, require_one_of(IMPLEMENTATIONS)]
 
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
 CHECK_OUTCOMES = (HOLDS, FAILS, INCONCLUSIVE)
-Outcome = Annotated[str, among(CHECK_OUTCOMES)]
+Outcome = Annotated[str, require_one_of(CHECK_OUTCOMES)]
 BY_READING = "inconclusive: depends on the reading"
 IMPLEMENTED, EXPERIMENT, NOT_CHECKED = "implemented", "our experiment", "not checked"
 EDITED = "from an edited notebook"
 """The verdict if the executed cells differ from the notebook's source."""
-_WITHOUT_CHECKS = (IMPLEMENTED, EXPERIMENT, EDITED, NOT_CHECKED)
-OUTCOMES = (HOLDS, INCONCLUSIVE, FAILS, *_WITHOUT_CHECKS)
+_OTHER_OUTCOMES = (IMPLEMENTED, EXPERIMENT, EDITED, NOT_CHECKED)
+OUTCOMES = (HOLDS, INCONCLUSIVE, FAILS, *_OTHER_OUTCOMES)
 MARKS = dict(zip(OUTCOMES, "✓?✗≡◇✎○", strict=True))
 
-# The words of verdicts that rest on printed or released numbers, on the paper's data, or on other data.
+# Verdicts by outcome, on printed or released numbers, on the paper's data, or on other data.
 _WORDS = {
     "numbers": {HOLDS: "consistent", FAILS: "inconsistent"},
     "data": {HOLDS: "reproduced", FAILS: "differs"},
     "other data": {HOLDS: "holds on other data", FAILS: "fails on other data"},
 }
-_DECIDED = [word for words in _WORDS.values() for word in words.values()]
-VERDICTS = (*_DECIDED, INCONCLUSIVE, BY_READING, *_WITHOUT_CHECKS)
-Verdict = Annotated[str, among(VERDICTS)]
+_CONCLUSIVE = [word for words in _WORDS.values() for word in words.values()]
+VERDICTS = (*_CONCLUSIVE, INCONCLUSIVE, BY_READING, *_OTHER_OUTCOMES)
+Verdict = Annotated[str, require_one_of(VERDICTS)]
 KINDS = ("data", "numbers", "other data", IMPLEMENTED, EXPERIMENT)
 """The kinds of results, strongest first."""
 
@@ -75,7 +75,7 @@ class Coverage:
 
     Attributes
     ----------
-    checked, total : how many units are decided, and how many the exhibit has.
+    checked, total : the number of decided units, and of all units of the exhibit.
     unit : ``cells`` for a table or figure, ``settings`` for a guideline, otherwise ``statements``.
     open_leads : the number of leads that the paper does not claim and the numbers do not establish.
     beside : for a table, the number of decided checks that compare none of its cells.
@@ -89,7 +89,7 @@ class Coverage:
 
     @property
     def words(self) -> str:
-        """The coverage in words: ``16 of 128 cells, 2 other statements about it, lead not decided``."""
+        """The coverage in words, as in ``16 of 128 cells, 2 other statements about it, lead not decided``."""
         unit = self.unit if self.total != 1 else self.unit.removesuffix("s")
         parts = [f"{self.checked:,} of {self.total:,} {unit}"]
         if self.beside:
@@ -110,7 +110,7 @@ def kind(evidence: str, substitutes: str = "", implementation: str = PAPERS_OWN)
     implementation : one of :data:`IMPLEMENTATIONS`.
     """
     if evidence not in EVIDENCE:
-        raise ResultError(f"unknown evidence {evidence!r}", remedy=f"Use one of {', '.join(EVIDENCE)}.")
+        raise ResultError(f"unknown value {evidence!r}", "evidence", f"Use one of {', '.join(EVIDENCE)}.")
     if evidence == "synthetic" or implementation == OURS:
         return EXPERIMENT
     if evidence == "definition":
@@ -121,22 +121,25 @@ def kind(evidence: str, substitutes: str = "", implementation: str = PAPERS_OWN)
 
 
 def outcome(outcomes: Collection[str]) -> str:
-    """Return the summary of the outcomes of an exhibit's statements, one of :data:`CHECK_OUTCOMES`: it fails
-    if one fails, holds if at least one holds and none is inconclusive, and is otherwise inconclusive."""
+    """Return one of :data:`CHECK_OUTCOMES` that summarizes the outcomes of an exhibit's statements.
+
+    It is ``fails`` if one fails, ``holds`` if at least one holds and none is inconclusive, and otherwise
+    ``inconclusive``.
+    """
     if FAILS in outcomes:
         return FAILS
     return INCONCLUSIVE if INCONCLUSIVE in outcomes or HOLDS not in outcomes else HOLDS
 
 
-def verdict(kind: str, of_checks: str) -> str:
+def verdict(kind: str, checks_outcome: str) -> str:
     """Return the verdict, one of :data:`VERDICTS`, on a result.
 
     Parameters
     ----------
     kind : the kind of the result, one of :data:`KINDS`.
-    of_checks : the outcome of its checks (:func:`outcome`).
+    checks_outcome : the summary of the outcomes of the result's checks (:func:`outcome`).
     """
-    return kind if kind in (EXPERIMENT, IMPLEMENTED) else _WORDS[kind].get(of_checks, of_checks)
+    return kind if kind in (EXPERIMENT, IMPLEMENTED) else _WORDS[kind].get(checks_outcome, checks_outcome)
 
 
 def outcome_of(verdict: str) -> str:

@@ -46,7 +46,7 @@ def test_plain_keeps_its_length(text: str, longest: int) -> None:
 def test_lists_say_how_many_more_there_are() -> None:
     assert list_names([]) == "none"
     assert list_names(["a", "b"]) == "a, b"
-    assert list_names(["abc"] * 10, longest=10) == "abc, abc and 8 more"
+    assert list_names(["abc"] * 10, max_length=10) == "abc, abc and 8 more"
 
 
 def test_what_the_system_refuses_names_the_file_and_a_remedy() -> None:
