@@ -58,9 +58,7 @@ def compile_to_json(path: Path) -> str:
     content = read(path)
     text = _COMPILED + json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=repr) + "\n"
     if parse(text) != content:
-        raise ValueError(
-            f"{path.name} has keys or values that JSON cannot represent; use strings and numbers"
-        )
+        raise ValueError(f"{path.name} has keys or values that JSON cannot hold; use strings and numbers")
     return text
 
 

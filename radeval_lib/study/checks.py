@@ -18,7 +18,7 @@ from radeval_lib.text_format import out_of
 if TYPE_CHECKING:
     from radeval_lib.stats.base import FloatArray
 
-# An interval that covers this share of a quantity's possible values, or more, supports no printed number.
+# An interval that covers at least this share of a quantity's possible values supports no printed number.
 WIDEST = 0.25
 
 
@@ -53,11 +53,11 @@ class Check:
     stated : the printed number; None for a statement in words.
     value, low, high : the computed number with its interval, in the printed unit; None for a statement.
     aspect : for a claim of superiority, ``order`` or ``lead``; otherwise empty.
-    needed : whether the exhibit's verdict needs the check to be conclusive. It does not for a lead that the
-        paper does not claim, nor for a test that can only contradict, such as a one-sided bound.
-    cells : the printed cells that are compared, each as its values in the key columns of its table.
-    discrepancy : the reason why the check fails, by its name under ``discrepancies`` in ``paper.yml``; empty
-        if the check does not fail or no reason is known.
+    needed : whether the exhibit's verdict needs the check to be conclusive. False for a lead that the paper
+        does not claim, and for a test that can only contradict, such as a one-sided bound.
+    cells : the printed cells that are compared, each as a tuple of its values in its table's key columns.
+    discrepancy : the name, under ``discrepancies`` in ``paper.yml``, of the explanation of the failure; empty
+        if the check does not fail or no explanation is known.
     reading : the meaning of an ambiguous statement that is checked here; empty if there is only one. Checks
         with the same key are the readings of one statement, whose outcome is the one that they share.
     asked : our criterion, if the statement sets no number.
@@ -111,8 +111,10 @@ class Check:
 
 
 def _cell_keys(cells: Iterable[Printed]) -> tuple[tuple[str, ...], ...]:
-    """Return, for each printed cell of a table, its values in the table's key columns; numbers from the
-    prose, which have none, are left out."""
+    """Return the key of each printed cell: its values in the key columns of its table.
+
+    Numbers from the prose, which have no key, are left out.
+    """
     return tuple(cell.keys for cell in cells if cell.keys)
 
 
@@ -136,16 +138,16 @@ def check_value(
     name : the check's key, or what it compares.
     printed : the printed number, or its digits.
     computed : the computed number, in the printed unit.
-    decimals : the number of decimals shown of the computed number; default: those of the printed number, and
-        one more if it has any and the computed number is not the same after rounding to them.
-    possible : the smallest and the largest possible value, in the printed unit; default: 0 and twice the
+    decimals : the number of decimals shown of the computed number. By default, it is that of the printed
+        number, and one more if this is above 0 and rounding to it would change the computed number.
+    possible : the smallest and the largest possible value, in the printed unit; by default, 0 and twice the
         printed value. For a printed 0 without ``possible``, no interval is too wide.
-    cells : the printed cells that are compared; default: ``printed``.
+    cells : the printed cells that are compared; by default, ``printed``.
 
     Raises
     ------
     ValueError
-        If the printed cell is a dash or not legible, or the computed number or an end of its interval is NaN.
+        If the printed cell is a dash or not legible, or the computed number or a bound of its interval is NaN.
     """
     cell = parse(printed) if isinstance(printed, str) else printed
     if math.isnan(cell.value):
@@ -161,9 +163,9 @@ def check_value(
     has_no_more = low == high and abs(value - round(value, cell.decimals)) < EDGE
     shown_decimals = cell.decimals + (cell.decimals > 0 and not has_no_more) if decimals is None else decimals
     unit = "%" if cell.text.endswith("%") else ""
-    result, *ends = (f"{number:,.{shown_decimals}f}{unit}" for number in (value, low, high))
-    if ends[0] != ends[1]:
-        result += f" [{', '.join(ends)}]"
+    result, *bounds = (f"{number:,.{shown_decimals}f}{unit}" for number in (value, low, high))
+    if bounds[0] != bounds[1]:
+        result += f" [{', '.join(bounds)}]"
     outcome = FAILS
     if low <= cell.high + EDGE and high >= cell.low - EDGE:
         bottom, top = possible or sorted((0.0, 2 * cell.value))
@@ -202,9 +204,10 @@ def check_statement(
 def by_reading(checks: Mapping[str, Check]) -> list[Check]:
     """Return the checks of an ambiguous statement, one per reading, each with the name of its reading.
 
-    ``checks`` have the same key. The statement has the outcome that all share, and is otherwise inconclusive
-    (:func:`radeval_lib.study.results.statement_outcome`). If the paper does not say by which rule it computed
-    a number, the rules that were tried are readings: one of many may fit by chance.
+    ``checks`` is a mapping from reading to check; all checks have the same key. The statement has the outcome
+    that they share, or else is inconclusive (:func:`radeval_lib.study.results.statement_outcome`). If the
+    paper does not give the rule by which it computed a number, the rules that were tried are readings,
+    because one of many may fit by chance.
     """
     return [replace(check, reading=reading) for reading, check in checks.items()]
 
@@ -212,15 +215,15 @@ def by_reading(checks: Mapping[str, Check]) -> list[Check]:
 def check_one_sided(name: Key | str, claim: str, finding: str, fails: bool, **settings: Any) -> Check:
     """Return the check of a statement by a test that can contradict but not support it.
 
-    It fails if ``fails``, and is otherwise inconclusive and not needed; ``settings`` and the other parameters
-    are those of :func:`check_statement`.
+    It fails if ``fails`` is True, and is otherwise inconclusive and not needed; ``settings`` and the other
+    parameters are those of :func:`check_statement`.
     """
     check = check_statement(name, claim, finding, False if fails else None, **settings)
     return replace(check, needed=bool(fails))
 
 
 def check_setting(paper: str, setting: str) -> Check:
-    """Return the check of a setting that a paper states against that of its released code.
+    """Return the check of a setting in a paper against the same setting in its released code.
 
     Both are in ``data_manifests/released/settings.csv``. The check holds if they are equal as numbers
     (``2e-5`` and ``0.00002``) or, if one is no number, as strings; otherwise it fails.
@@ -228,7 +231,7 @@ def check_setting(paper: str, setting: str) -> Check:
     Parameters
     ----------
     paper : the paper's key, such as ``green``.
-    setting : the setting's name in the column ``setting``.
+    setting : the name of the setting, from the column ``setting``.
 
     Raises
     ------
@@ -246,33 +249,37 @@ def check_setting(paper: str, setting: str) -> Check:
     return check_statement(setting, stated, released_value, same)
 
 
-def above(low: float, high: float, edge: float = 0.0) -> bool | None:
-    """Return True if an interval lies above an edge, False if it lies below it, and None otherwise: if it
-    contains the edge, or an end is NaN."""
+def above(low: float, high: float, threshold: float = 0.0) -> bool | None:
+    """Return True if an interval is above a threshold, False if it is below, or else None.
+
+    None means that the interval contains the threshold, or that a bound is NaN.
+    """
     if math.isnan(low) or math.isnan(high):
         return None
-    return True if low > edge else False if high < edge else None
+    return True if low > threshold else False if high < threshold else None
 
 
-def below(low: float, high: float, edge: float) -> bool | None:
-    """Return True if an interval lies below an edge, False if it lies above it, and None otherwise: if it
-    contains the edge, or an end is NaN."""
-    return above(-high, -low, -edge)
+def below(low: float, high: float, threshold: float) -> bool | None:
+    """Return True if an interval is below a threshold, False if it is above, or else None.
+
+    None means that the interval contains the threshold, or that a bound is NaN.
+    """
+    return above(-high, -low, -threshold)
 
 
 def check_bounds(name: Key | str, claim: str, cells: Sequence[tuple[Printed, float, float]]) -> Check:
     """Return the check of printed numbers against mathematical bounds, which can contradict but not support
     them (:func:`check_one_sided`).
 
-    ``cells`` are triples of a printed number, its lowest and its highest possible value. Numbers that are not
-    legible are left out; without a legible number, the check is inconclusive.
+    ``cells`` are triples of a printed number, its lowest and its highest possible value. Illegible numbers are
+    left out; without a legible number, the check is inconclusive.
     """
-    legible = [bound for bound in cells if not math.isnan(bound[0].value)]
-    inside = [cell.high >= low - EDGE and cell.low <= high + EDGE for cell, low, high in legible]
-    finding = f"{out_of(sum(inside), len(legible), str)} within bounds"
+    legible = [triple for triple in cells if not math.isnan(triple[0].value)]
+    fits = [cell.high >= low - EDGE and cell.low <= high + EDGE for cell, low, high in legible]
+    finding = f"{out_of(sum(fits), len(legible), str)} within bounds"
     if len(legible) == 1:
         finding += f", {legible[0][1]:,g} to {legible[0][2]:,g}"
-    return check_one_sided(name, claim, finding, not all(inside), cells=[cell for cell, *_ in legible])
+    return check_one_sided(name, claim, finding, not all(fits), cells=[cell for cell, *_ in legible])
 
 
 def check_groups(
@@ -286,8 +293,7 @@ def check_groups(
     decimals: int | None = None,
     possible: tuple[float, float] | None = None,
 ) -> list[Check]:
-    """Return one check per group of a printed table: of one cell against a function of other cells, within
-    rounding.
+    """Return one check per group of a printed table, of a cell against a function of other cells.
 
     A group gets no check if it does not have exactly one checked cell, or if this cell or an input is absent
     or not legible.
@@ -296,11 +302,12 @@ def check_groups(
     ----------
     frame : a printed table.
     by : one or two key columns that define the groups, whose order is the table's.
-    target : the column and value that select the cell to check, as ``{"task": "average"}``.
+    target : the column and value that select the cell to check, such as ``{"task": "average"}``.
     inputs : the column and the values that select the inputs, in the function's order.
-    function : computes the number to compare from the inputs, float64 of shape (inputs,).
-    what : what the checks compare; the groups' values of ``by`` distinguish their keys.
-    decimals, possible : as in :func:`check_value`.
+    function : a function from the inputs, a one-dimensional float64 array, to the number to compare.
+        The rounding of the inputs gives this number an interval.
+    what : what the checks compare; their keys differ by the groups' values of ``by``.
+    decimals, possible : arguments of :func:`check_value`.
 
     Raises
     ------
@@ -312,10 +319,12 @@ def check_groups(
     ((input_column, input_values),) = inputs.items()
     checks = []
     for key, group in frame.groupby(keys, sort=False):
-        checked = group[group[target_column] == target_value]
-        parts = group.set_index(input_column).reindex(list(input_values))
-        if len(checked) != 1 or checked["value"].isna().any() or parts["value"].isna().any():
+        target_rows = group[group[target_column] == target_value]
+        input_rows = group.set_index(input_column).reindex(list(input_values))
+        if len(target_rows) != 1 or target_rows["value"].isna().any() or input_rows["value"].isna().any():
             continue
-        name, cell = Key(what, *map(str, key)), cell_in(checked.iloc[0])
-        checks.append(check_value(name, cell, rounding_range(function, parts), decimals, possible=possible))
+        name, cell = Key(what, *map(str, key)), cell_in(target_rows.iloc[0])
+        checks.append(
+            check_value(name, cell, rounding_range(function, input_rows), decimals, possible=possible)
+        )
     return checks

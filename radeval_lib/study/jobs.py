@@ -133,8 +133,7 @@ FACTS = "cell.json"
 MISSING_DATA = "lacks"
 """The fact of a job that did not run; its value says which data are missing."""
 _COLUMN_TYPES = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64"}
-"""A mapping from the kind of a column's NumPy type to the type as which :func:`read` reads the column; columns
-of other kinds are read as strings."""
+"""A mapping from the kind of a NumPy type to the type that :func:`read` returns, if not ``str``."""
 
 
 @dataclass(frozen=True)
@@ -224,11 +223,7 @@ def read(folder: Path, job: Job, profile: str) -> JobOutput:
         raise ResultError(problem, display_path(folder / FACTS), remedy) from None
     for name, digest in digests.items():
         if not (path := folder / name).is_file() or checksums.of_file(path) != digest:
-            raise ResultError(
-                "this file is missing, or was changed after the job",
-                display_path(path),
-                remedy,
-            )
+            raise ResultError("this file is missing or has changed", display_path(path), remedy)
     if missing := facts.get(MISSING_DATA):
         raise AbsentDataError(missing, f"the job {job.slug} of {job.notebook}")
     tables = {}

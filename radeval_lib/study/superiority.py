@@ -198,18 +198,15 @@ Number = Printed | float
 def _combine_roundings(numbers: Sequence[Number]) -> list[list[float]]:
     """Return a row with the numbers and one for each combination of the bounds of their rounding intervals
     (:func:`~radeval_lib.stats.printed.rounding_corners`); raise ValueError if a number is NaN."""
-    as_printed = [number if isinstance(number, Printed) else Printed("", number, 0.0) for number in numbers]
-    if any(math.isnan(number.value) for number in as_printed):
-        raise ValueError(
-            f"one of {[number.value for number in as_printed]} is NaN; compare legible numbers only"
-        )
-    values, half_widths = zip(*((number.value, number.half_width) for number in as_printed), strict=True)
+    cells = [number if isinstance(number, Printed) else Printed("", number, 0.0) for number in numbers]
+    if any(math.isnan(cell.value) for cell in cells):
+        raise ValueError(f"one of {[cell.value for cell in cells]} is NaN; compare legible numbers only")
+    values, half_widths = zip(*((cell.value, cell.half_width) for cell in cells), strict=True)
     return printed.rounding_corners(values, half_widths).tolist()
 
 
 def _infer_lead(gaps_and_needs: Iterable[tuple[float, float]], quantities: str) -> Lead:
-    """Return the lead of one printed number over another if its significance depends on an unprinted
-    correlation.
+    """Return the lead of one printed number over another, given the correlations at which it is significant.
 
     Parameters
     ----------
@@ -261,11 +258,11 @@ def lead_of_correlations(first: Number, second: Number, n: int, kind: printed.Ki
         return value, *printed.correlation_interval(value, n, kind)
 
     return _infer_lead(
-        (_find_gap_and_need(add_interval(left), add_interval(right)) for left, right in pairs), "their errors"
+        (_measure_gap(add_interval(left), add_interval(right)) for left, right in pairs), "their errors"
     )
 
 
-def _find_gap_and_need(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+def _measure_gap(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
     """Return the difference of two correlations on Fisher's scale, and the smallest correlation of their
     errors that makes it significant. Each is a triple (value, low, high), with its 95% interval."""
     gap = math.atanh(first[0]) - math.atanh(second[0])
@@ -279,8 +276,7 @@ def lead_of_intervals(first: Sequence[Number], second: Sequence[Number]) -> Lead
     Each is a triple (value, low, high), with its 95% interval.
     """
     return _infer_lead(
-        (_find_gap_and_need(row[:3], row[3:]) for row in _combine_roundings([*first, *second])),
-        "their errors",
+        (_measure_gap(row[:3], row[3:]) for row in _combine_roundings([*first, *second])), "their errors"
     )
 
 
