@@ -22,7 +22,7 @@ def test_files_that_describe_the_study_agree_and_are_of_their_formats() -> None:
     assert citation["version"] == codemeta["version"]
     assert citation["keywords"] == codemeta["keywords"] == zenodo["keywords"]
     addresses = [citation.get("repository-code"), codemeta.get("codeRepository"), check.get("repository")]
-    assert set(addresses) == {citing.web_address() or None}
+    assert set(addresses) == {citing.source_url() or None}
     assert (citation["cff-version"], zenodo["license"]) == ("1.2.0", "MIT")
     # Of CODECHECK's rules: it begins a document, and names files of the repository and people.
     assert texts["codecheck.yml"].startswith("---\n")

@@ -147,7 +147,7 @@ def check_value(
     Raises
     ------
     ValueError
-        If the printed cell is a dash or not legible, or the computed number or a bound of its interval is NaN.
+        If the printed cell is a dash or not legible, or the computed number or a bound is NaN.
     """
     cell = parse(printed) if isinstance(printed, str) else printed
     if math.isnan(cell.value):
@@ -271,8 +271,8 @@ def check_bounds(name: Key | str, claim: str, cells: Sequence[tuple[Printed, flo
     """Return the check of printed numbers against mathematical bounds, which can contradict but not support
     them (:func:`check_one_sided`).
 
-    ``cells`` are triples of a printed number, its lowest and its highest possible value. Illegible numbers are
-    left out; without a legible number, the check is inconclusive.
+    ``cells`` are triples of a printed number, its lowest and its highest possible value. Illegible numbers
+    are left out; without a legible number, the check is inconclusive.
     """
     legible = [triple for triple in cells if not math.isnan(triple[0].value)]
     fits = [cell.high >= low - EDGE and cell.low <= high + EDGE for cell, low, high in legible]
@@ -320,11 +320,9 @@ def check_groups(
     checks = []
     for key, group in frame.groupby(keys, sort=False):
         target_rows = group[group[target_column] == target_value]
-        input_rows = group.set_index(input_column).reindex(list(input_values))
-        if len(target_rows) != 1 or target_rows["value"].isna().any() or input_rows["value"].isna().any():
+        rows = group.set_index(input_column).reindex(list(input_values))
+        if len(target_rows) != 1 or target_rows["value"].isna().any() or rows["value"].isna().any():
             continue
         name, cell = Key(what, *map(str, key)), cell_in(target_rows.iloc[0])
-        checks.append(
-            check_value(name, cell, rounding_range(function, input_rows), decimals, possible=possible)
-        )
+        checks.append(check_value(name, cell, rounding_range(function, rows), decimals, possible=possible))
     return checks

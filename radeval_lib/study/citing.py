@@ -1,4 +1,4 @@
-"""BibTeX entries of the book and its results, from ``CITATION.cff``, and web addresses of its sources."""
+"""BibTeX entries of the book and its results, from ``CITATION.cff``, and URLs of its sources."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from radeval_lib import own_yaml, provenance
 from radeval_lib.paths import ROOT
 
 BOOK_MARK = "<!-- cite: book -->"
-"""The placeholder in a prose page that the book's BibTeX entry replaces."""
-_SPECIAL = re.compile(r"[&%$#_{}]")
+"""The marker in a prose page that the book's BibTeX entry replaces."""
+_LATEX_SPECIAL = re.compile(r"[&%$#_{}]")
 """Characters with a meaning in LaTeX, which must be escaped."""
 
 
@@ -29,9 +29,9 @@ def repository() -> str:
     return match[1] if match else ""
 
 
-def web_address(path: str = "", commit: str = "") -> str:
-    """Return the web address of the public repository or, with both ``path`` and ``commit``, of the file
-    ``path`` in that commit; empty if there is no public repository."""
+def source_url(path: str = "", commit: str = "") -> str:
+    """Return the URL of the public repository or, with both ``path`` and ``commit``, of the file ``path`` in
+    that commit; empty if there is no public repository."""
     if not repository():
         return ""
     return f"https://github.com/{repository()}" + (f"/blob/{commit}/{path}" if path and commit else "")
@@ -46,13 +46,13 @@ def checkout() -> tuple[str, str]:
 
 
 def source_line(path: str) -> str:
-    """Return the last line of a page in Markdown: its source ``path`` and the checked-out commit, linked if
-    there is a public repository, and a reference to how to cite the book."""
+    """Return the last line of a page in Markdown: the page's source ``path`` and the checked-out commit, with
+    links if there is a public repository, and a reference to the instructions for citing the book."""
     commit, day = checkout()
-    source = f"[`{path}`]({link})" if (link := web_address(path, commit)) else f"`{path}`"
-    repository = f", in the [repository]({link})" if (link := web_address()) else ""
+    source = f"[`{path}`]({link})" if (link := source_url(path, commit)) else f"`{path}`"
+    place = f", in the [repository]({link})" if (link := source_url()) else ""
     commit_clause = f", commit {commit[:7]} of {day}" if commit else ""
-    return f"[Source: {source}{commit_clause}{repository}. {{ref}}`how-to-cite`.]{{.page-source}}"
+    return f"[Source: {source}{commit_clause}{place}. {{ref}}`how-to-cite`.]{{.page-source}}"
 
 
 def bibtex(key: str = "radeval", part: str = "", path: str = "") -> str:
@@ -62,7 +62,7 @@ def bibtex(key: str = "radeval", part: str = "", path: str = "") -> str:
 
     Parameters
     ----------
-    key : of the entry.
+    key : the citation key.
     part : the title of the part; empty for the whole book.
     path : the part's file in the repository, to which the entry links.
     """
@@ -75,12 +75,12 @@ def bibtex(key: str = "radeval", part: str = "", path: str = "") -> str:
     ]
     fields = {
         "author": " and ".join(names),
-        "title": "{" + _SPECIAL.sub(r"\\\g<0>", title) + "}",
+        "title": "{" + _LATEX_SPECIAL.sub(r"\\\g<0>", title) + "}",
         "year": day[:4],
         "date": day,
         "version": str(citation_file()["version"]),
         "note": f"commit {commit[:12]}" if commit else "",
-        "url": web_address(path, commit),
+        "url": source_url(path, commit),
     }
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
     return "\n".join([f"@misc{{{key},", *lines, "}"])

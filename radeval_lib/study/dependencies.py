@@ -32,11 +32,11 @@ _DATA = (".yml", ".json", ".csv", ".tsv", ".txt", ".j2")
 _CACHE = paths.BUILD / "cache" / "sources.json"
 
 
-class Parsed(NamedTuple):
-    """The analysis of a source file.
+class Analysis(NamedTuple):
+    """The names and the digest of a source file.
 
-    ``names``: the dotted names that a program imports or uses; none for a YAML file. ``sha256``: of the
-    program without comments and docstrings, or of the content of a YAML file.
+    ``names`` are the dotted names that a program imports or uses; empty for a YAML file. ``sha256`` is the
+    SHA-256 of the program without comments and docstrings, or of the content of a YAML file.
     """
 
     names: tuple[str, ...]
@@ -44,21 +44,22 @@ class Parsed(NamedTuple):
 
 
 @cache
-def _parsed() -> dict[str, Parsed]:
-    """Return the analyses of sources, by :func:`parse`'s key, that are stored in the cache.
+def _load_analyses() -> dict[str, Analysis]:
+    """Return the cached analyses, a mapping from key (:func:`parse`) to analysis.
 
-    Without it, parsing the library would take longer than the 4 s that an idle ``make book`` may take.
+    Without the cache, parsing would take longer than the 4 s that an idle ``make book`` may take.
     """
     entries = atomic.read_mapping(_CACHE).items()
-    return {key: Parsed(tuple(names), sha256) for key, (names, sha256) in entries}
+    return {key: Analysis(tuple(names), sha256) for key, (names, sha256) in entries}
 
 
-_PARSERS = [checksums.of_file(Path(file)) for file in (__file__, checksums.__file__, own_yaml.__file__)]
-_unwritten: list[str] = []
+# The digests of the modules that make an analysis, so that a change of one of them empties the cache.
+_VERSIONS = [checksums.of_file(Path(file)) for file in (__file__, checksums.__file__, own_yaml.__file__)]
+_new_keys: list[str] = []
 
 
-def parse(content: bytes, ending: str) -> Parsed:
-    """Return the analysis of a program (``ending`` ``.py``) or YAML file (``.yml``), from the cache if the
+def parse(content: bytes, suffix: str) -> Analysis:
+    """Return the analysis of a program (``suffix`` ``.py``) or YAML file (``.yml``), from the cache if the
     same content was analysed before.
 
     Raises
@@ -66,36 +67,36 @@ def parse(content: bytes, ending: str) -> Parsed:
     SyntaxError
         If a program does not parse or has a relative import.
     UnicodeDecodeError, yaml.YAMLError
-        If a YAML file is not what :func:`radeval_lib.own_yaml.parse` reads.
+        If a YAML file is not UTF-8, or :func:`radeval_lib.own_yaml.parse` cannot read it.
     """
-    key = hashlib.sha256(f"{_PARSERS} {sys.version} {ending} ".encode() + content).hexdigest()
-    if key not in _parsed():
-        names = sorted(set(_imported_names(ast.parse(content)))) if ending == ".py" else []
-        _parsed()[key] = Parsed(tuple(names), checksums.of_source(content, ending))
-        _unwritten.append(key)
-    return _parsed()[key]
+    key = hashlib.sha256(f"{_VERSIONS} {sys.version} {suffix} ".encode() + content).hexdigest()
+    if key not in _load_analyses():
+        names = sorted(set(_find_imported_names(ast.parse(content)))) if suffix == ".py" else []
+        _load_analyses()[key] = Analysis(tuple(names), checksums.of_source(content, suffix))
+        _new_keys.append(key)
+    return _load_analyses()[key]
 
 
 def _write_cache() -> None:
     """Write all analyses to the cache if there are new ones; if that fails, the next run parses again."""
-    if _unwritten:
+    if _new_keys:
         with suppress(OSError):
-            atomic.write_text(_CACHE, json.dumps(_parsed()) + "\n")
-        _unwritten.clear()
+            atomic.write_text(_CACHE, json.dumps(_load_analyses()) + "\n")
+        _new_keys.clear()
 
 
-def _imported_names(tree: ast.AST) -> Iterator[str]:
-    """Yield the dotted names that a program imports, except for type checking, and of those it uses.
+def _find_imported_names(tree: ast.AST) -> Iterator[str]:
+    """Yield the dotted names that a program imports and uses, except those only for type checking.
 
     ``from a import b`` yields ``a.b``, whether ``b`` is a module or not. The use of ``b.c`` yields ``a.b.c``;
     the use of ``b`` without an attribute yields ``a.b.*``.
     """
-    checking = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+    guards = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
     conditions = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
-    type_only = [part for node in conditions if ast.unparse(node.test) in checking for part in node.body]
-    unloaded = {id(part) for node in type_only for part in ast.walk(node)}
-    nodes = [node for node in ast.walk(tree) if id(node) not in unloaded]
-    imported, used = dict[str, str](), set[int]()
+    type_only = [part for node in conditions if ast.unparse(node.test) in guards for part in node.body]
+    skipped = {id(part) for node in type_only for part in ast.walk(node)}
+    nodes = [node for node in ast.walk(tree) if id(node) not in skipped]
+    imported, attributed = dict[str, str](), set[int]()
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
@@ -106,9 +107,9 @@ def _imported_names(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{name.name}" for name in node.names)
     for node in nodes:  # ast.walk yields an attribute before the name in it
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
-            used.add(id(node.value))
+            attributed.add(id(node.value))
             yield f"{imported[node.value.id]}.{node.attr}"
-        elif isinstance(node, ast.Name) and node.id in imported and id(node) not in used:
+        elif isinstance(node, ast.Name) and node.id in imported and id(node) not in attributed:
             yield f"{imported[node.id]}.*"
 
 
@@ -119,18 +120,18 @@ def file_of(name: str) -> Path | None:
     return next((path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()), None)
 
 
-def _modules(name: str) -> Iterator[str]:
-    """Yield the modules of the library or of notebooks that importing a dotted name loads, including its
-    parent packages."""
+def _list_modules(name: str) -> Iterator[str]:
+    """Yield the modules of the library or of notebooks that importing a dotted name loads, with the parent
+    packages."""
     parts = name.split(".")
     if parts[0] in PACKAGES:
         yield from filter(file_of, (".".join(parts[:depth]) for depth in range(1, len(parts) + 1)))
 
 
 @cache
-def _lazy_names(package: str) -> dict[str, str]:
-    """Return the module of each name that a package imports on first use
-    (:func:`radeval_lib.registry.import_on_use`); empty for a module or a package without such names."""
+def _find_lazy_names(package: str) -> dict[str, str]:
+    """Return a mapping from each name that a package imports on first use
+    (:func:`radeval_lib.registry.import_on_use`) to its module; empty if there is no such name."""
     path = file_of(package)
     if path is None or path.name != "__init__.py":
         return {}
@@ -138,25 +139,25 @@ def _lazy_names(package: str) -> dict[str, str]:
     return {name: home for home, names in homes.items() for name in names.split()}
 
 
-def _loaded_modules(names: Iterable[str]) -> set[str]:
+def _find_loaded_modules(names: Iterable[str]) -> set[str]:
     """Return the modules that a program loads by importing or using these dotted names
-    (:func:`_imported_names`)."""
+    (:func:`_find_imported_names`)."""
     reached = set[str]()
     for name in names:
-        reached.update(_modules(name.removesuffix(".*")))
+        reached.update(_list_modules(name.removesuffix(".*")))
         package, _, used = name.rpartition(".")
-        for lazy_name, home in _lazy_names(package).items():
+        for lazy_name, home in _find_lazy_names(package).items():
             if used in ("*", lazy_name):
-                reached.update(_modules(home))
+                reached.update(_list_modules(home))
     return reached
 
 
 @cache
-def _direct_imports(module: str) -> set[str]:
-    """Return the modules that a module itself imports."""
+def _find_direct_imports(module: str) -> set[str]:
+    """Return the modules that a module imports directly."""
     path = file_of(module)
     assert path is not None, module
-    return _loaded_modules(parse(path.read_bytes(), ".py").names)
+    return _find_loaded_modules(parse(path.read_bytes(), ".py").names)
 
 
 def closure(modules: Iterable[str]) -> set[str]:
@@ -165,51 +166,53 @@ def closure(modules: Iterable[str]) -> set[str]:
     reached, waiting = set[str](), set(modules)
     while waiting:
         reached |= waiting
-        waiting = set[str]().union(*map(_direct_imports, waiting)) - reached
+        waiting = set[str]().union(*map(_find_direct_imports, waiting)) - reached
     _write_cache()
     return reached
 
 
-def _parsed_cells(notebook: str) -> Parsed:
-    """Return the analysis of a notebook's code cells; raises NotebookError if they do not parse."""
+def _parse_cells(notebook: str) -> Analysis:
+    """Return the analysis of a notebook's code cells; raise NotebookError if they do not parse."""
     path = path_of(notebook)
     try:
         return parse(code_of(path.read_text(encoding="utf-8")).encode(), ".py")
     except SyntaxError as error:
         problem = f"the code cells do not parse: {error.msg}"
-        raise NotebookError(problem, paths.display_path(path), "Correct them.") from None
+        raise NotebookError(problem, paths.display_path(path), "Correct the syntax.") from None
 
 
-def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None) -> set[str]:
+def modules_of(notebook: str, settings: Profile, inputs: Declared | None = None) -> set[str]:
     """Return the names of all modules that a notebook's numbers can depend on.
 
     Parameters
     ----------
-    notebook : its path below ``notebooks/`` without the ending.
+    notebook : the notebook's path below ``notebooks/`` without the extension.
     settings : the profile, which decides the readers of data and the jobs that make models.
-    wanted : the inputs that are read; default: all that the notebook declares.
+    inputs : the inputs that are read; by default, all that the notebook declares.
     """
-    wanted = wanted or declared(notebook)
-    names = [registry.METRICS[name] for name in wanted.metrics if name in registry.METRICS]
-    roles = [role for role in wanted.data if role in registry.ROLES]
+    inputs = inputs or declared(notebook)
+    names = [registry.METRICS[name] for name in inputs.metrics if name in registry.METRICS]
+    roles = [role for role in inputs.data if role in registry.ROLES]
     for role in roles:
         names += [registry.ROLES[role].record, *readers(settings.roles.get(role, ""), role)]
-    for name in sorted(set(wanted.data) & set(registry.RECORDINGS) & set(registry.READERS)):
+    for name in sorted(set(inputs.data) & set(registry.RECORDINGS) & set(registry.READERS)):
         names += ["radeval_lib.data.recorded", registry.RECORDINGS[name], registry.READERS[name]]
-    uses = {"data": roles, "models": wanted.models or wanted.metrics, "metrics": wanted.metrics}
+    uses = {"data": roles, "models": inputs.models or inputs.metrics, "metrics": inputs.metrics}
     names += [registry.LOADERS[kind] for kind, used in uses.items() if used]
-    frozen = set(wanted.metrics) & set(registry.FROZEN_METRICS) and data_sets_read(wanted, settings)
-    if frozen or (wanted.metrics and data_sets_read(wanted, settings, recorded=True)):
+    frozen = set(inputs.metrics) & set(registry.FROZEN_METRICS) and data_sets_read(inputs, settings)
+    if frozen or (inputs.metrics and data_sets_read(inputs, settings, recorded=True)):
         names.append(registry.RECORDED)
-    planned = [notebook, *cells_read(wanted, settings)]
+    planned = [notebook, *cells_read(inputs, settings)]
     names += [registry.PLANS[name] for name in planned if name in registry.PLANS]
-    names += _parsed_cells(notebook).names
-    return closure(_loaded_modules(name.partition(":")[0] for name in names))
+    names += _parse_cells(notebook).names
+    return closure(_find_loaded_modules(name.partition(":")[0] for name in names))
 
 
 def readers(source: str, role: str) -> list[str]:
-    """Return the names of the functions (``module:name``) and modules that read a role's data from a source;
-    empty if the source names no data set."""
+    """Return the names of the functions (``module:name``) and modules that read a role's data from a source.
+
+    The list is empty if the source names no data set.
+    """
     if source == registry.SYNTHETIC:
         return [registry.ROLES[role].generator]
     if registry.is_recorded(source):
@@ -223,108 +226,107 @@ def readers(source: str, role: str) -> list[str]:
     return [*names, *(edits if role == "edited_reports" else [])]
 
 
-def cells_read(wanted: Declared, settings: Profile) -> list[str]:
+def cells_read(inputs: Declared, settings: Profile) -> list[str]:
     """Return the notebooks whose jobs a notebook reads: those that it declares, and those that make its
     models."""
-    sources = [settings.models.get(role, "") for role in wanted.models]
+    sources = [settings.models.get(role, "") for role in inputs.models]
     model_jobs = [source.removeprefix(CELL_MODEL) for source in sources if source.startswith(CELL_MODEL)]
-    return list(dict.fromkeys([*wanted.cells, *model_jobs]))
+    return list(dict.fromkeys([*inputs.cells, *model_jobs]))
 
 
-def data_sets_read(wanted: Declared, settings: Profile, *, recorded: bool = False) -> list[str]:
+def data_sets_read(inputs: Declared, settings: Profile, *, recorded: bool = False) -> list[str]:
     """Return the sorted names of the data sets that a notebook can read under a profile.
 
     With ``recorded``, they are the sets whose stored scores it can read, otherwise the data sets whose files
     it can read.
     """
     names = registry.RECORDINGS if recorded else data_sets()
-    sources = [settings.roles.get(role, role) for role in wanted.data]
+    sources = [settings.roles.get(role, role) for role in inputs.data]
     of_kind = [source for source in sources if registry.is_recorded(source) == recorded]
     return sorted({name for source in of_kind for name in registry.datasets_of(source)} & set(names))
 
 
-def papers_read(notebook: str, wanted: Declared) -> list[str]:
+def papers_read(notebook: str, inputs: Declared) -> list[str]:
     """Return the papers whose printed numbers a page can read: those of its exhibits and those that it
     declares. ``released`` stands for numbers from released code."""
-    if ALL in wanted.papers:
+    if ALL in inputs.papers:
         return [*PAPERS, RELEASED]
     papers = {entry.paper for entry in ledger().values() if entry.notebook == notebook}
-    return sorted({*papers, *wanted.papers})
+    return sorted({*papers, *inputs.papers})
 
 
 def files_of(modules: Iterable[str]) -> list[Path]:
     """Return the source files of modules and the data files in their packages, sorted."""
     sources = {path for module in modules if (path := file_of(module)) is not None}
     folders = {path.parent for path in sources} - _ROOTS
-    return sorted(sources | {path for folder in folders for path in _data_files(folder)})
+    return sorted(sources | {path for folder in folders for path in _list_data_files(folder)})
 
 
 @cache
-def _data_files(folder: Path) -> tuple[Path, ...]:
+def _list_data_files(folder: Path) -> tuple[Path, ...]:
     """Return the data files of a package, including those in its folders that are not packages."""
     files: list[Path] = []
     for path in folder.iterdir():
         if path.suffix in _DATA:
             files.append(path)
         elif path.is_dir() and path.name != "__pycache__" and not (path / "__init__.py").is_file():
-            files += _data_files(path)
+            files += _list_data_files(path)
     return tuple(files)
 
 
 @lru_cache(maxsize=4096)
 def digest_of_file(path: Path, state: tuple[int, ...]) -> str:
-    """Return the digest of a file: by :func:`parse` for programs and YAML, otherwise its SHA-256.
+    """Return the digest of a file: from :func:`parse` for programs and YAML, otherwise the file's SHA-256.
 
-    It is cached; ``state`` (:func:`radeval_lib.checksums.read_state`) changes when the file is written.
+    The digest is cached for each ``state`` of the file (:func:`radeval_lib.checksums.read_state`).
     """
     is_parsed = path.suffix in (".py", ".yml")
     return parse(path.read_bytes(), path.suffix).sha256 if is_parsed else checksums.of_file(path)
 
 
 def _digest_of_files(files: Iterable[Path], *values: object) -> str:
-    """Return one digest of files, with their paths, and of any other values."""
+    """Return one digest of the paths and contents of files and of any other values."""
     digests = {paths.display_path(path): digest_of_file(path, checksums.read_state(path)) for path in files}
     _write_cache()
     return checksums.of_text(repr([digests, *values]))
 
 
 def modules_digest(modules: Iterable[str]) -> str:
-    """Return the digest of modules and of the data files next to them; comments and docstrings do not change
-    it."""
+    """Return the digest of modules and of the data files next to them, without comments and docstrings."""
     return _digest_of_files(files_of(modules))
 
 
 def source_digest(notebook: str, *, page: bool) -> str:
-    """Return the digest of a notebook's code cells or, for a page, of its whole source, whose prose is
-    shown."""
+    """Return the digest of a notebook's code cells or, for a page, of the whole source, because pages show
+    prose."""
     text = path_of(notebook).read_text(encoding="utf-8")
-    return checksums.of_text(repr(text)) if page else _parsed_cells(notebook).sha256
+    return checksums.of_text(repr(text)) if page else _parse_cells(notebook).sha256
 
 
-def papers_settings_digest(wanted: Declared) -> str:
+def papers_settings_digest(inputs: Declared) -> str:
     """Return the digest of the papers' own settings, from the profile ``full``, in the sections that a page
-    declares. Pages compare these settings with those of their build."""
+    declares and compares with those of its build."""
     sections = profile("full").experiments
-    return checksums.of_text(repr({name: sections.get(name) for name in wanted.settings}))
+    return checksums.of_text(repr({name: sections.get(name) for name in inputs.settings}))
 
 
-def manifests_digest(notebook: str, settings: Profile, wanted: Declared, *, page: bool) -> str:
+def manifests_digest(notebook: str, settings: Profile, inputs: Declared, *, page: bool) -> str:
     """Return the digest of the manifests that a notebook can read.
 
-    They are the manifests of its data sets and stored sets and, if it uses models or is a job, of models. If
-    it is a ``page``, they include its papers' files and its entries in ``headlines.yml``.
+    These are the manifests of the notebook's data sets and stored sets and, if it uses models or is a job, of
+    models. For a ``page``, they include its papers' files and its entries in ``headlines.yml``.
     """
-    stored = data_sets_read(wanted, settings, recorded=True)
-    sets = sorted({*data_sets_read(wanted, settings), *stored})
+    stored = data_sets_read(inputs, settings, recorded=True)
+    sets = sorted({*data_sets_read(inputs, settings), *stored})
     files = [path for name in sets if (path := paths.DATASETS / f"{name}.yml").is_file()]
     files += [path for name in sets for path in paths.RECORDED.glob(f"{name}[._]*")]
-    if wanted.uses_models or not page:
+    if inputs.uses_models or not page:
         files += paths.MODELS.glob("*.yml")
     findings: list[object] = []
     if page:
-        for paper in papers_read(notebook, wanted):
+        for paper in papers_read(notebook, inputs):
             folder = paths.MANIFESTS / RELEASED if paper == RELEASED else paths.PAPERS / paper
             files += [path for path in folder.rglob("*") if path.is_file()]
         headlines = own_yaml.read(paths.MANIFESTS / "headlines.yml").values()
-        findings += [entry for entry in headlines if entry["notebook"] == notebook or ALL in wanted.results]
+        findings += [entry for entry in headlines if entry["notebook"] == notebook or ALL in inputs.results]
     return _digest_of_files(sorted(files), findings)

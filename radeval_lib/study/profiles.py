@@ -36,19 +36,19 @@ class Profile(BaseModel, extra="forbid", frozen=True):
 
     Attributes
     ----------
-    name : the name of the file without its ending.
-    description : its purpose, in a sentence.
-    seed : the seed of a run that has no seed of its own.
+    name : the name of the file without the extension.
+    description : the purpose of the profile, in a sentence.
+    seed : the seed of a run that does not set one.
     device : the device on which models run; ``auto`` is CUDA if there is a GPU, otherwise the CPU.
     threads : the number of threads of a notebook.
     resamples : the number of bootstrap resamples for each interval.
     needs_data_root : whether a run needs data files.
     smallest_count : the smallest count that tables show if restricted data are readable; 0 shows all.
-    roles : the source of each data role, by the role's name.
-    sizes : the number of records that the generator makes for each data role, by the role's name.
-    models : the source of each model role, by the role's name.
-    experiments : sections of settings, which pages and job lists validate (:meth:`section`).
-    limits : time limits.
+    roles : a mapping from data role to source.
+    sizes : a mapping from data role to the number of records that the generator makes for it.
+    models : a mapping from model role to source.
+    experiments : sections of settings by name, which pages and job lists validate (:meth:`section`).
+    limits : the time limits of each notebook.
     """
 
     name: str
@@ -65,29 +65,29 @@ class Profile(BaseModel, extra="forbid", frozen=True):
     experiments: dict[str, dict[str, Any]] = {}
     limits: Limits = Limits()
 
-    def section(self, system: str, kind: type[Section]) -> Section:
-        """Return the section ``system`` of ``experiments``, validated as an object of the class ``kind``.
+    def section(self, name: str, kind: type[Section]) -> Section:
+        """Return the section ``name`` of ``experiments``, validated as an object of the class ``kind``.
 
-        Raises ProfileError if the section is missing, or a key or value of it is wrong.
+        Raises ProfileError if the section is missing or has a wrong key or value.
         """
-        where = f"{display_path(PROFILES / f'{self.name}.yml')}, experiments, {system}"
+        where = f"{display_path(PROFILES / f'{self.name}.yml')}, experiments, {name}"
         try:
-            return kind.model_validate(self.experiments[system])
+            return kind.model_validate(self.experiments[name])
         except KeyError:
             remedy = "Add it there, or to `settings` under `study` in the front matter of the notebook."
-            raise ProfileError(f"there is no section {system!r}", where, remedy) from None
+            raise ProfileError(f"there is no section {name!r}", where, remedy) from None
         except ValidationError as error:
             remedy = f"Use only these keys: {', '.join(kind.model_fields)}."
             raise ProfileError(describe(error, kind.model_fields), where, remedy) from None
 
-    def narrow(self, wanted: Declared, *, cell: bool = False) -> Profile:
-        """Return the profile with only those roles, models and sections that a notebook declares.
+    def narrow(self, inputs: Declared, *, cell: bool = False) -> Profile:
+        """Return the profile with only those roles, models and sections that are among a notebook's inputs.
 
-        ``cell`` says whether the notebook is that of a job. Then ``resamples`` and ``smallest_count`` are 0:
-        jobs show no tables or intervals, so these settings must not make a finished job out of date.
+        If ``cell``, the notebook is that of a job, and ``resamples`` and ``smallest_count`` become 0: jobs
+        show no tables or intervals, so these settings must not make a finished job out of date.
         """
-        kept = {"roles": wanted.data, "sizes": wanted.data, "models": wanted.models}
-        kept["experiments"] = wanted.settings
+        kept = {"roles": inputs.data, "sizes": inputs.data, "models": inputs.models}
+        kept["experiments"] = inputs.settings
         narrowed = {
             part: {key: value for key, value in getattr(self, part).items() if key in keys}
             for part, keys in kept.items()
@@ -116,7 +116,7 @@ def profile_names() -> list[str]:
 
 
 def _read_values(name: str, extended_by: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the values in a profile's file by key, merged with those of the profile that it extends.
+    """Return the keys and values in a profile's file, merged with those of the profile that it extends.
 
     ``extended_by`` names the profiles that lead here: the first extends the second, and so on, and the last
     extends this one. Raises ProfileError if a file is absent or not a YAML mapping, or profiles extend each
@@ -139,7 +139,7 @@ def _read_values(name: str, extended_by: tuple[str, ...] = ()) -> dict[str, Any]
     if not isinstance(values, dict):
         raise ProfileError("this is not a mapping of keys", display_path(path), "Write `key: value` lines.")
     if "name" in values:
-        raise ProfileError("unknown key 'name'", display_path(path), "Remove it; name the file instead.")
+        raise ProfileError("unknown key 'name'", display_path(path), "Remove it; the file's name is used.")
     base = values.pop("extends", None)
     return values if base is None else _merge(_read_values(base, (*extended_by, name)), values)
 
@@ -170,18 +170,18 @@ def profile(name: str) -> Profile:
     values = _read_values(name)
     where = display_path(PROFILES / f"{name}.yml")
     try:
-        made = Profile.model_validate({**values, "name": name})
+        resolved = Profile.model_validate({**values, "name": name})
     except ValidationError as error:
         keys = ", ".join(key for key in Profile.model_fields if key != "name")
         remedy = f"Use only these keys: {keys}, extends."
         raise ProfileError(describe(error, Profile.model_fields), where, remedy) from None
     for part, roles in (("roles", ROLES), ("sizes", ROLES), ("models", MODEL_ROLES)):
-        if unknown := sorted(set(getattr(made, part)) - set(roles)):
+        if unknown := sorted(set(getattr(resolved, part)) - set(roles)):
             remedy = f"{did_you_mean(unknown[0], roles)}Use one of {', '.join(roles)}."
             raise ProfileError(f"{part}: unknown role {unknown[0]!r}", where, remedy)
     sets = {folder: [path.stem for path in sorted(folder.glob("*.yml"))] for folder in (RECORDED, DATASETS)}
-    data_sources = {role: source for role, source in made.roles.items() if source not in (SYNTHETIC, ABSENT)}
-    for role, part in [(role, part) for role, source in data_sources.items() for part in source.split("+")]:
+    sources = {role: source for role, source in resolved.roles.items() if source not in (SYNTHETIC, ABSENT)}
+    for role, part in [(role, part) for role, source in sources.items() for part in source.split("+")]:
         known_sets = sets[RECORDED if is_recorded(part) else DATASETS]
         if (data_set := dataset_of(part)) not in known_sets:
             kind, source, choices = "data", data_set, [SYNTHETIC, ABSENT, *known_sets]
@@ -189,4 +189,4 @@ def profile(name: str) -> Profile:
                 kind, source, choices = "stored", part, [f"recorded/{set_name}" for set_name in known_sets]
             remedy = f"{did_you_mean(source, choices)}Use one of {list_names(choices)}."
             raise ProfileError(f"roles, {role}: no {kind} set {source!r}", where, remedy)
-    return made
+    return resolved

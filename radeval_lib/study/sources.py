@@ -4,16 +4,16 @@ that ran.
 ::
 
     study:
-      data: [rated_pairs, openi]        # roles of data, and data sets whose files it reads itself
+      data: [rated_pairs, openi]        # data roles, and data sets whose files it reads itself
       settings: [ratescore]             # sections under `experiments` of a profile
-      papers: [rales, released]         # printed numbers beyond its own exhibits' papers; `all`: every paper
+      papers: [rales, released]         # papers besides those of its exhibits; `all`: every paper
       cells: [ratescore/ner_training]   # all jobs of that notebook
-      models: [ner_model, encoder]      # roles of models, used directly or through a metric
+      models: [ner_model, encoder]      # model roles, used directly or through a metric
       metrics: [ratescore, rouge_l]     # metrics by name
       results: [rales/nlu_scores]       # results of other notebooks; `all`: of every page
       trains: true                      # the page itself trains a model
 
-The workflow runs what is declared before the notebook, and a run raises an error if it reads anything else.
+The workflow runs the declared notebooks first, and a run raises an error if it reads anything else.
 """
 
 from __future__ import annotations
@@ -62,41 +62,41 @@ class Declared(BaseModel, extra="forbid", frozen=True):
 
 def path_of(notebook: str) -> Path:
     """Return the path of a notebook's source; ``notebook`` is its path below ``notebooks/`` without the
-    ending."""
+    extension."""
     return NOTEBOOKS / f"{notebook}.md"
 
 
 def front_matter(text: str) -> dict[str, object]:
-    """Return the front matter of a source, the YAML between two ``---`` at its top; empty if there is none.
+    """Return the front matter of a source, the YAML between two ``---`` at the top; empty if there is none.
 
     Raises
     ------
     yaml.YAMLError
-        If it is not YAML.
+        If the front matter is not valid YAML.
     ValueError
-        If it is not a mapping of keys.
+        If it is not a mapping.
     """
     if not text.startswith("---\n"):
         return {}
     head, end, _ = text[4:].partition("\n---\n")
     content = (own_yaml.parse(head) or {}) if end else {}
     if not isinstance(content, dict):
-        raise ValueError("it is not a mapping of keys")
+        raise ValueError(f"it is a {type(content).__name__}, not a mapping of keys")
     return content
 
 
 def declared(notebook: str) -> Declared:
-    """Return the declarations of a notebook; raises NotebookError if its front matter is not valid."""
+    """Return the declarations of a notebook; raise NotebookError if its front matter is not valid."""
     path = path_of(notebook)
     try:
-        return _declared(path, path.read_text(encoding="utf-8"))
+        return _parse_declarations(path, path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
         raise NotebookError("this is not UTF-8 text", display_path(path), "Save the file as UTF-8.") from None
 
 
 @lru_cache(maxsize=256)
-def _declared(path: Path, text: str) -> Declared:
-    """Return the declarations in a source's content ``text``; ``path`` is named in errors."""
+def _parse_declarations(path: Path, text: str) -> Declared:
+    """Return the declarations in ``text``, the content of a source; errors name ``path``."""
     try:
         return Declared.model_validate(front_matter(text).get("study") or {})
     except (ValueError, yaml.YAMLError) as error:  # pydantic's ValidationError is a ValueError
@@ -122,14 +122,14 @@ def code_cells(lines: list[str]) -> Iterator[slice]:
         elif start is not None and line == "```":
             if lines[start] == "---":
                 if "---" not in lines[start + 1 : number]:
-                    raise SyntaxError(f"cell options without end; close those in line {start + 1} with ---")
+                    raise SyntaxError(f"cell options in line {start + 1} are not closed; add ---")
                 start = lines.index("---", start + 1) + 1
             while start < number and (lines[start].startswith(":") or not lines[start].strip()):
                 start += 1
             yield slice(start, number)
             start = None
     if start is not None:
-        raise SyntaxError(f"code cell without end; close that of line {start} with ```")
+        raise SyntaxError(f"the code cell in line {start} is not closed; add ```")
 
 
 def code_of(text: str) -> str:
@@ -146,7 +146,7 @@ def source_cells(notebook: str) -> list[str]:
 
 def executed_cells() -> list[str] | None:
     """Return the cells that have run in this kernel, in order; None outside a kernel."""
-    if "IPython" not in sys.modules:  # every kernel has imported it, and metric cards must not
+    if "IPython" not in sys.modules:  # every kernel has imported it; metric cards must not import it
         return None
     from IPython.core.getipython import get_ipython
 
@@ -159,20 +159,20 @@ def executed_cells() -> list[str] | None:
 def describe_notebook(notebook: str) -> dict[str, Any]:
     """Return the identity of a running notebook, for its provenance.
 
-    Keys: ``path``, of the source; ``cells``, the SHA-256 of the cells that ran; and ``as_source``, whether
+    ``path`` is the path of the source, ``cells`` the SHA-256 of the cells that ran, and ``as_source`` whether
     these are the first cells of the source, in the same order. ``cells`` and ``as_source`` ignore the cell
     that papermill injects; outside a kernel, they are None.
     """
     path = display_path(path_of(notebook))
-    if (ran := executed_cells()) is None:
+    if (executed := executed_cells()) is None:
         return {"path": path, "cells": None, "as_source": None}
-    kept = [cell for cell in ran if not cell.startswith(INJECTED)]
+    kept = [cell for cell in executed if not cell.startswith(INJECTED)]
     as_source = kept == source_cells(notebook)[: len(kept)]
     return {"path": path, "cells": checksums.of_text("\n\n".join(kept)), "as_source": as_source}
 
 
 def read_source(path: Path) -> nbformat.NotebookNode:
-    """Return a jupytext source as a notebook, with cell ids that are numbered in order so that builds are
+    """Return a jupytext source as a notebook, with cell ids numbered in order so that builds are
     reproducible."""
     import jupytext
 
@@ -188,7 +188,7 @@ def with_parameters(notebook: nbformat.NotebookNode, **values: Any) -> nbformat.
     from papermill.parameterize import parameterize_notebook
 
     notebook = deepcopy(notebook)
-    notebook.metadata.setdefault("papermill", {})  # papermill's own reader sets this, and it expects it
+    notebook.metadata.setdefault("papermill", {})  # papermill expects this key, which its own reader sets
     for cell in notebook.cells:
         cell.metadata.setdefault("tags", [])
     return parameterize_notebook(notebook, values, kernel_name="python3", language="python")
