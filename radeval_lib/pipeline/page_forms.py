@@ -119,7 +119,7 @@ def add_claims(source: str, card: pd.DataFrame) -> str:
 
     ``card`` is the table of exhibits. Raises KeyError for an unknown paper.
     """
-    return _CLAIMS_MARK.sub(lambda mark: claims_table(card, PAPERS[mark[1]], up="../notebooks/"), source)
+    return _CLAIMS_MARK.sub(lambda mark: claims_table(card, PAPERS[mark[1]], "../notebooks/"), source)
 
 
 def find_figure(executed: str, name: str) -> tuple[str, nbformat.NotebookNode] | None:

@@ -22,7 +22,7 @@ from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
 from radeval_lib.pipeline import browser_judge, page_forms
 from radeval_lib.study import citing, profiles, recordings, results
 from radeval_lib.study.exhibit_html import table_to_download
-from radeval_lib.study.scorecards import address_of, scorecard
+from radeval_lib.study.scorecards import scorecard, url_of
 from radeval_lib.text_format import environment
 
 CONTENTS = "_toc.yml"
@@ -313,7 +313,7 @@ def make_search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: 
                 "name": f"{row.paper}, {row.label}",
                 "title": row.title,
                 "verdict": row.verdict,
-                "address": f"notebooks/{address_of(row)}",
+                "address": f"notebooks/{url_of(row)}",
             }
             for row in card.itertuples()
         ],

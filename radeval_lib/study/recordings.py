@@ -5,9 +5,9 @@ ratings and each metric's score; ``<set>.yml`` describes how each column was mad
 the current code would give the same scores, and makes metrics that return the stored ones.
 
 Stored scores are used in two cases. If the source of a role is a stored set (``recorded/radpref``),
-placeholders replace the texts, and metrics return the stored scores of the placeholders. And a metric by
-rules that was frozen before it was first scored on a test set returns its stored scores there while its rules
-are developed, until it is frozen and scored again.
+placeholders replace the texts, and metrics return the stored scores of the placeholders. If a rule-based
+metric was frozen before it first scored a test set, it returns its stored scores of that set while its rules
+are being developed, until it is frozen and the set is scored again.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 SYSTEMS = "iu_systems"
 """The set with committed outputs of systems; every edition shows its stored scores."""
 FROZEN_SETS = ("radpref", "mts_dialog")
-"""The sets that were first scored after the metrics by rules were frozen."""
+"""The sets that were first scored after the rule-based metrics were frozen."""
 
 
 def read_texts(name: str, root: Path) -> list[tuple[str, str]]:
-    """Return the pairs (reference, candidate) of a stored set, in the order of its stored scores.
+    """Return the pairs (reference, candidate) of a stored set, in the order of the stored scores.
 
-    Empty if the set's files are not in the data root. Restricted texts are revealed, so never show them.
+    The list is empty if the set's files are not in the data root. It reveals restricted texts: never show it.
     """
     if name == "radpref":
         if (path := find(name, root, radpref.CASES_FILE)) is None:
@@ -84,37 +84,37 @@ def is_out_of_date(name: str, metric: Metric) -> bool:
     stored, current = recording.probe_scores(metric.name), probe_scores(metric.name)
     if len(stored) != len(current):
         return True
-    is_near = np.abs(np.subtract(stored, current)) <= _NEAR  # False for NaN
-    return int((~is_near).sum()) > _TURNED
+    is_near = np.abs(np.subtract(stored, current)) <= _TOLERANCE  # False for NaN
+    return int((~is_near).sum()) > _MAX_OUTLIERS
 
 
 def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
-    """Return the names of the metrics whose stored scores of a set are out of date
-    (:func:`is_out_of_date`), of ``metrics`` or, if this is None, of all stored metrics."""
+    """Return the names of those of ``metrics`` whose stored scores of a set are out of date
+    (:func:`is_out_of_date`); by default, all stored metrics are tested."""
     columns = recorded.load(name).about["columns"]
-    wanted = [key for key in columns if metrics is None or key in metrics]
+    keys = [key for key in columns if metrics is None or key in metrics]
     # Creating a metric with models would load them; its class has the name and needs that are used here.
-    by_key = {key: cast(Metric, get(key)) if get(key).needs else create(key) for key in wanted}
+    by_key = {key: cast(Metric, get(key)) if get(key).needs else create(key) for key in keys}
     return [key for key, metric in by_key.items() if is_out_of_date(name, metric)]
 
 
 def sets_shown(sources: Iterable[str], needs_data_root: bool) -> dict[str, list[str] | None]:
-    """Return the stored sets whose scores an edition shows, each with the metrics shown; None means all.
+    """Return a mapping from each stored set whose scores an edition shows to the metrics shown (None: all).
 
-    An edition without a data root shows all sets. Another shows the stored sets among the ``sources`` of its
-    roles, the systems' outputs and, for sets whose texts are a source, the frozen metrics.
+    An edition without a data root shows all sets. Any other edition shows the stored sets among the
+    ``sources`` of its roles, the systems' outputs and, for sets whose texts are a source, the frozen metrics.
     """
     if not needs_data_root:
         return dict.fromkeys(recorded.names())
     sources = list(sources)
     frozen = {name: list(registry.FROZEN_METRICS) for name in stored_sets(sources) if name in FROZEN_SETS}
-    as_recorded = [registry.dataset_of(source) for source in sources if registry.is_recorded(source)]
-    return frozen | dict.fromkeys([*as_recorded, SYSTEMS])
+    recorded_sets = [registry.dataset_of(source) for source in sources if registry.is_recorded(source)]
+    return frozen | dict.fromkeys([*recorded_sets, SYSTEMS])
 
 
 def sets_read(files: Iterable[str], sources: Iterable[str]) -> dict[str, list[str] | None]:
-    """Return the stored sets that a run read, each with the metrics whose stored scores it shows; None means
-    all.
+    """Return a mapping from each stored set that a run read to the metrics whose stored scores it shows
+    (None: all).
 
     Parameters
     ----------
@@ -123,17 +123,19 @@ def sets_read(files: Iterable[str], sources: Iterable[str]) -> dict[str, list[st
         scores.
     """
     tables = {path.name for path in map(Path, files) if (ROOT / path).parent == RECORDED}
-    with_texts = {registry.dataset_of(source) for source in sources if not registry.is_recorded(source)}
+    text_sets = {registry.dataset_of(source) for source in sources if not registry.is_recorded(source)}
     return {
-        name: list(registry.FROZEN_METRICS) if name in with_texts else None
+        name: list(registry.FROZEN_METRICS) if name in text_sets else None
         for name in (recorded.names() if tables else ())
         if tables & set(recorded.load(name).about["tables"])
     }
 
 
 def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
-    """Return one sentence for each stored set on when its scores were computed and, if the current code would
-    give others, by which version. ``sets`` has the metrics shown, or None for all.
+    """Return one sentence for each stored set that says when its scores were computed and, if current code
+    would give others, by which version of the metrics.
+
+    ``sets`` is a mapping from stored set to the metrics shown; None stands for all.
     """
     sentences_of_sets = []
     for name, metrics in sets.items():
@@ -156,9 +158,9 @@ def stored_sets(sources: Iterable[str]) -> list[str]:
 
 
 PROBE = "probe.csv"
-_PROBED = 20  # the number of pairs that metrics with models score
-_NEAR = 1e-3  # the largest change of a score through sums in another order
-_TURNED = 1  # how many scores may change more, because a label at its threshold may change
+_N_PROBES = 20  # the number of pairs that metrics with models score
+_TOLERANCE = 1e-3  # the largest change of a score through sums in another order
+_MAX_OUTLIERS = 1  # how many scores may change more, because a label may cross its threshold
 _CACHE = BUILD / "cache" / "behaviours.json"
 _read_cache = lru_cache(maxsize=1)(atomic.read_mapping)
 
@@ -177,18 +179,18 @@ def behaviour_digest(metric: Metric) -> str:
     The metric must need no models. The digest is cached in ``build/cache`` for the current code.
     """
 
-    def digest() -> str:
+    def hash_scores() -> str:
         values = metric.score(*probe_texts()).values + 0.0
         return hashlib.sha256(" ".join(f"{value:.6f}" for value in values).encode()).hexdigest()
 
-    return _compute_once(f"{metric.signature()} {_code_digest()}", digest)
+    return _compute_once(f"{metric.signature()} {_code_digest()}", hash_scores)
 
 
 def describe_behaviour(metric: Metric) -> dict[str, str]:
     """Return the entry on a metric's behaviour for a stored set, a dictionary with one key.
 
     The key is ``behaviour`` (:func:`behaviour_digest`) or, if the metric needs models, ``probe``
-    (:func:`probe_scores`, joined by blanks).
+    (:func:`probe_scores`, separated by spaces).
     """
     if metric.needs:
         return {"probe": " ".join(f"{score:.4f}" for score in probe_scores(metric.name))}
@@ -200,29 +202,29 @@ def probe_scores(key: str) -> list[float]:
 
     The models are the packaged encoder and, on it, an NER model and a graph model whose heads are drawn at
     random and not trained. The scores have no meaning, but they change if the code or a package changes a
-    metric's behaviour, and not with the training of a build. They are cached in ``build/cache``.
+    metric's behaviour, and do not depend on what a build trains. They are cached in ``build/cache``.
     """
-    key_text = f"{key} of {_PROBED}, over drawn models {_code_digest()} {provenance.package_versions()}"
+    key_text = f"{key} of {_N_PROBES}, over drawn models {_code_digest()} {provenance.package_versions()}"
 
     def score_as_json() -> str:
         draw = registry.find("radeval_lib.models.derived:make_test_model")
         with tempfile.TemporaryDirectory() as folder:
-            of_models = registry.module(registry.LOADERS["metrics"]).metric
-            metric = of_models(key, lambda role: draw(role, Path(folder)), "cpu", {})
+            make_metric = registry.module(registry.LOADERS["metrics"]).metric
+            metric = make_metric(key, lambda role: draw(role, Path(folder)), "cpu", {})
             references, candidates = probe_texts()
-            values = metric.score(references[:_PROBED], candidates[:_PROBED]).values + 0.0
+            values = metric.score(references[:_N_PROBES], candidates[:_N_PROBES]).values + 0.0
         return json.dumps([round(float(value), 4) for value in values])
 
     return list(map(float, json.loads(_compute_once(key_text, score_as_json))))
 
 
-def _compute_once(key_text: str, value: Callable[[], str]) -> str:
-    """Return the result of ``value``, from ``build/cache`` if it was computed before for the same
+def _compute_once(key_text: str, compute: Callable[[], str]) -> str:
+    """Return the result of ``compute``, from ``build/cache`` if it was computed before for the same
     ``key_text`` and probe."""
     key = checksums.of_text(f"{key_text} {checksums.of_file(RECORDED / PROBE)}")
     digests = _read_cache(_CACHE)
     if key not in digests:
-        digests[key] = value()
+        digests[key] = compute()
         with suppress(OSError):  # a read-only cache only costs time
             atomic.write_text(_CACHE, json.dumps(digests) + "\n")
     return digests[key]
@@ -235,15 +237,14 @@ def _code_digest() -> str:
     return dependencies.modules_digest(dependencies.closure(homes))
 
 
-def with_placeholder_scores(metric: Metric, given: Sequence[str] = ()) -> Metric:
+def with_placeholder_scores(metric: Metric, names: Sequence[str] = ()) -> Metric:
     """Return a copy of a metric that returns stored scores for placeholders and scores texts itself.
 
-    ``given`` names the settings that a page asks for; the stored scores must have the same values of them.
-    When it scores, the copy raises DataError for a placeholder that has no stored score by this metric with
-    these settings.
+    ``names`` are the settings that a page sets; the stored scores must have the same values of these.
+    The copy raises DataError for a placeholder without a stored score by this metric with these settings.
     """
 
-    def stored(pairs: list[tuple[str, str]]) -> dict[int, float]:
+    def find_stored(pairs: list[tuple[str, str]]) -> dict[int, float]:
         by_row = {n: _parse_pair(*pair) for n, pair in enumerate(pairs) if any(map(parse_placeholder, pair))}
         for name in {candidate.set for candidate in by_row.values()}:
             columns = recorded.load(name).about["columns"]
@@ -252,46 +253,45 @@ def with_placeholder_scores(metric: Metric, given: Sequence[str] = ()) -> Metric
                 raise DataError(problem, name, f"Run `radbook record {name}`.")
             settings = columns[metric.name]["settings"]
             if any(
-                value != settings.get(key) for key, value in settings_text(metric).items() if key in given
+                value != settings.get(key) for key, value in settings_text(metric).items() if key in names
             ):
                 listed = ", ".join(f"{key} {value}" for key, value in settings.items())
-                problem = f"the scores of {metric.name} are stored for other settings"
+                problem = f"the scores by the metric {metric.name} were computed with other settings"
                 raise DataError(problem, name, f"Use the stored settings: {listed or 'none'}.")
         texts = [pairs[row][1] for row in by_row]
         scores = recorded.read_column(texts, metric.name).tolist() if texts else []
         return dict(zip(by_row, scores, strict=True))
 
-    return _with_stored(metric, stored)
+    return _mix_scores(metric, find_stored)
 
 
 def with_stored_scores(metric: Metric, sources: Iterable[str], root: Path, reading: Reading) -> Metric:
-    """Return a copy of a metric that returns stored scores for the texts of sets for which it is out of date;
-    the metric itself if there are none.
+    """Return a copy of a metric that returns the stored scores of sets for which it is out of date.
 
-    The sets are those among ``sources`` whose files in the data root are the ones that were scored. Their
-    tables of scores are recorded in ``reading`` as read.
+    These sets are among ``sources``, and their files in the data root are the files that were scored. Their
+    tables of scores are recorded in ``reading`` as read. Without any, the metric itself is returned.
     """
     scores: dict[tuple[str, str], float] = {}
     for name in stored_sets(sources):
-        scored = recorded.load(name).about["files"].items()
-        if not all((root / file).is_file() and hash_file(root / file) == digest for file, digest in scored):
+        digests = recorded.load(name).about["files"].items()
+        if not all((root / file).is_file() and hash_file(root / file) == digest for file, digest in digests):
             continue
         if metric.name in recorded.load(name).table and is_out_of_date(name, metric):
             values = recorded.load(name).table[metric.name].tolist()
-            scores |= zip(map(_on_one_line, read_texts(name, root)), values, strict=True)
+            scores |= zip(map(_normalize_space, read_texts(name, root)), values, strict=True)
             reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
     if not scores:
         return metric
 
-    def stored(pairs: list[tuple[str, str]]) -> dict[int, float]:
-        keys = enumerate(map(_on_one_line, pairs))
+    def find_stored(pairs: list[tuple[str, str]]) -> dict[int, float]:
+        keys = enumerate(map(_normalize_space, pairs))
         return {row: scores[key] for row, key in keys if key in scores}
 
-    return _with_stored(metric, stored)
+    return _mix_scores(metric, find_stored)
 
 
-def _on_one_line(pair: tuple[str, str]) -> tuple[str, str]:
-    """Return a pair with each run of white space as one blank, because pages may pass texts on one line."""
+def _normalize_space(pair: tuple[str, str]) -> tuple[str, str]:
+    """Return a pair with one space for each run of white space, because pages may pass texts on one line."""
     reference, candidate = (" ".join(text.split()) for text in pair)
     return reference, candidate
 
@@ -302,8 +302,8 @@ def _parse_pair(reference: str, candidate: str) -> Placeholder:
     Raises
     ------
     DataError
-        If the pair is not the placeholder of a reference with that of a candidate for this reference, because
-        only such pairs have stored scores.
+        If the pair is not that of a reference's placeholder and the placeholder of a candidate for this
+        reference, because only these pairs have stored scores.
     """
     left, right = parse_placeholder(reference), parse_placeholder(candidate)
     is_pair = left and right and (left.set, left.side, right.side) == (right.set, "reference", "candidate")
@@ -318,31 +318,31 @@ def _parse_pair(reference: str, candidate: str) -> Placeholder:
     )
 
 
-def _with_stored(metric: Metric, stored: Callable[[list[tuple[str, str]]], dict[int, float]]) -> Metric:
+def _mix_scores(metric: Metric, find: Callable[[list[tuple[str, str]]], dict[int, float]]) -> Metric:
     """Return a copy of a metric that returns stored scores, without details, where it has them, and scores
     the other pairs itself.
 
-    ``stored`` returns the stored scores among (reference, candidate) pairs, by the number of the pair.
+    ``find`` takes pairs (reference, candidate) and returns a mapping from index to stored score.
     """
 
     def score(
         references: Sequence[str], candidates: Sequence[str], contexts: Sequence[Context | None] | None = None
     ) -> Scores:
         pairs = list(zip(references, candidates, strict=True))
-        stored_scores = stored(pairs)
-        fresh = [row for row in range(len(pairs)) if row not in stored_scores]
-        references, candidates = ([pairs[row][side] for row in fresh] for side in (0, 1))
-        scored = metric.score(references, candidates, contexts and [contexts[row] for row in fresh])
-        values, details = np.zeros(len(pairs)), dict(zip(fresh, scored.details, strict=True))
-        values[[*stored_scores, *fresh]] = [*stored_scores.values(), *scored.values]
+        stored_scores = find(pairs)
+        to_score = [row for row in range(len(pairs)) if row not in stored_scores]
+        references, candidates = ([pairs[row][side] for row in to_score] for side in (0, 1))
+        scored = metric.score(references, candidates, contexts and [contexts[row] for row in to_score])
+        values, details = np.zeros(len(pairs)), dict(zip(to_score, scored.details, strict=True))
+        values[[*stored_scores, *to_score]] = [*stored_scores.values(), *scored.values]
         return replace(scored, values=values, details=[details.get(row) for row in range(len(pairs))])
 
-    copied = copy(metric)
-    copied.score = score  # type: ignore[method-assign]
-    copied.values = lambda references, candidates: score(references, candidates).values  # type: ignore[method-assign]
-    return copied
+    new_metric = copy(metric)
+    new_metric.score = score  # type: ignore[method-assign]
+    new_metric.values = lambda references, candidates: score(references, candidates).values  # type: ignore[method-assign]
+    return new_metric
 
 
 def settings_text(metric: Metric) -> dict[str, str]:
-    """Return a metric's settings, apart from its models, as strings by name, in the form of stored sets."""
+    """Return a mapping from each setting of a metric, except its models, to the value as a string."""
     return {key: str(value) for key, value in metric.settings().items() if key not in metric.models()}

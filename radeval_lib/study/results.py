@@ -33,7 +33,7 @@ number cannot be right; a citation or a word is wrong."""
 _CONTRADICTS_NOTHING = (OPEN_CONVENTION, "text")
 _REMEDY = "Remove its folder and run `radbook build`: it makes the page and its results again."
 _FORMAT = 9
-OWN_ENDING = "-own"
+OWN_SUFFIX = "-own"
 """The ending of the names of results with our implementation."""
 
 
@@ -132,7 +132,7 @@ class Result:
     @property
     def name(self) -> str:
         """The name of the result's file, without its ending."""
-        ending = OWN_ENDING if self.implementation == verdicts.OURS else ""
+        ending = OWN_SUFFIX if self.implementation == verdicts.OURS else ""
         return f"{self.exhibit}.{self.evidence}{ending}"
 
     @property

@@ -19,7 +19,7 @@ from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
 from radeval_lib.study.exhibit_html import html_id_of, is_shown_by_cells, printed_words, verdict_badge
-from radeval_lib.study.results import OWN_ENDING, Discrepancy, Result, group_by_key, statement_outcome
+from radeval_lib.study.results import OWN_SUFFIX, Discrepancy, Result, group_by_key, statement_outcome
 from radeval_lib.tables import table_html
 from radeval_lib.text_format import joined
 
@@ -27,7 +27,7 @@ UP = "../"
 """The path from a page in ``notebooks/<folder>/`` to ``notebooks/``, for links."""
 
 
-def _strongest_first(results: Sequence[Result]) -> list[Result]:
+def _sort_by_strength(results: Sequence[Result]) -> list[Result]:
     """Return the results of one exhibit, beginning with the one whose verdict the exhibit gets.
 
     Results that hold or fail come first; among them, results on the paper's data precede those on printed or
@@ -57,18 +57,18 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         ``exhibit`` (its id), ``paper``, ``label``, ``title``, ``kind``, ``notebook``, ``anchor`` and
         ``needs`` (what a check would need). From the result that decides the verdict: ``verdict`` and
         ``outcome`` (both ``not checked`` without a result) and ``place`` (the HTML id on its page),
-        ``weight``, ``coverage`` (in words), ``fails`` (the first statement that fails, with what was
-        found) and ``evidence`` (all empty without a result). A column for each kind of evidence with the
-        verdict and coverage there (empty without a result). The numbers of ``checks``, and of those that are
-        ``failing`` and ``inconclusive``, over all results; readings of one statement count once.
+        ``weight``, ``coverage`` (in words), ``fails`` (the first failing statement and the computed result)
+        and ``evidence`` (all empty without a result). A column for each kind of evidence with the verdict and
+        coverage on it (empty without a result). ``checks``, ``failing`` and ``inconclusive``: the numbers of
+        all, failing and inconclusive checks of all results; readings of one statement count once.
     """
     by_exhibit: dict[str, list[Result]] = {}
     for result in results:
         by_exhibit.setdefault(result.exhibit, []).append(result)
     rows = []
     for entry in ledger().values():
-        ranked = _strongest_first(by_exhibit.get(entry.id, []))
-        unseen = "not legible in our copy; " if entry.legible == "no" else ""
+        ranked = _sort_by_strength(by_exhibit.get(entry.id, []))
+        legibility = "not legible in our copy; " if entry.legible == "no" else ""
         row: dict[str, object] = {
             "exhibit": entry.id,
             "paper": PAPERS[entry.paper],
@@ -77,15 +77,15 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
             "kind": entry.kind.replace("_", " "),
             "notebook": entry.notebook,
             "anchor": entry.anchor,
-            "needs": f"{unseen}would need {entry.would_need}",
+            "needs": f"{legibility}would need {entry.would_need}",
             "verdict": verdicts.NOT_CHECKED,
             "outcome": verdicts.NOT_CHECKED,
             **dict.fromkeys(("place", "weight", "coverage", "fails", "evidence", *verdicts.EVIDENCE), ""),
         }
         for result in reversed(ranked):  # the first of the ranking comes last and overwrites the others
-            covered = result.coverage.words if result.coverage else ""
+            coverage = result.coverage.words if result.coverage else ""
             row |= {name: getattr(result, name) for name in ("verdict", "outcome", "weight", "evidence")}
-            row["coverage"], row["place"], row["fails"] = covered, entry.anchor, ""
+            row["coverage"], row["place"], row["fails"] = coverage, entry.anchor, ""
             by_key = group_by_key(result.checks)
             failing = [checks[0] for checks in by_key if statement_outcome(checks) == verdicts.FAILS]
             for check in failing[:1]:
@@ -93,9 +93,9 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 row["fails"] = f"{subject}{printed_words(check, entry.id)}, found {check.computed}"
             if is_shown_by_cells(result):
                 row["place"] = html_id_of(result)
-            row[result.evidence] = result.verdict + (f" ({covered})" if covered else "")
+            row[result.evidence] = result.verdict + (f" ({coverage})" if coverage else "")
         outcomes = Counter(
-            statement_outcome(rows) for result in ranked for rows in group_by_key(result.checks)
+            statement_outcome(readings) for result in ranked for readings in group_by_key(result.checks)
         )
         row |= {"checks": outcomes.total(), "failing": outcomes[verdicts.FAILS]}
         rows.append({**row, "inconclusive": outcomes[verdicts.INCONCLUSIVE]})
@@ -103,11 +103,11 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
 
 
 def disagreeing_checks(checks: pd.DataFrame) -> pd.DataFrame:
-    """Return the checks in which print and computation disagree, as rows of an audit (:func:`audit`).
+    """Return the checks whose printed and computed results disagree, as rows of an audit (:func:`audit`).
 
     These are the checks that fail, and those that are inconclusive only because of an open convention or an
     error in our copy of the paper. Two columns are added: ``reason``, the name of the discrepancy or, if none
-    is known, the exhibit with what is compared; and ``cause``, the severity of an error in the paper, or else
+    is known, the exhibit and what is compared; and ``cause``, the severity of an error in the paper, or else
     the kind of discrepancy.
     """
     rows = checks[(checks["outcome"] == verdicts.FAILS) | (checks["discrepancy"] != "")]
@@ -123,9 +123,9 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
     -------
     DataFrame
         ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``check`` (its name),
-        ``what``, ``printed``, ``follows`` (the computed result), ``outcome``, and of the discrepancy that
-        explains it ``discrepancy`` (its name), ``kind``, ``explanation``, ``weight`` and ``reply``. Without
-        one, the first three are empty, ``weight`` is ``number`` and ``reply`` is ``not asked``.
+        ``what``, ``printed``, ``follows`` (the computed result), ``outcome``, and the ``discrepancy`` that
+        explains the outcome (its name), with ``kind``, ``explanation``, ``weight`` and ``reply``. Without a
+        discrepancy, the first three are empty, ``weight`` is ``number`` and ``reply`` is ``not asked``.
     """
     entries = ledger()
     rows = [
@@ -142,23 +142,26 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*columns.split(), "kind", "explanation", "weight", "reply"])
 
 
-def address_of(row: Any) -> str:
-    """Return the web address of an exhibit relative to ``notebooks/``: its page and, if this build has a
-    result for it, its place there. ``row`` is a row of :func:`scorecard`."""
+def url_of(row: Any) -> str:
+    """Return the URL of an exhibit relative to ``notebooks/``: its page and the anchor of its result, if any.
+
+    ``row`` is a row of :func:`scorecard`.
+    """
     return f"{row.notebook}.html{f'#{row.place}' if row.place else ''}"
 
 
-def link_to(row: Any, up: str) -> str:
-    """Return an HTML link to an exhibit, with its label as the words.
+def link_to(row: Any, to_notebooks: str) -> str:
+    """Return an HTML link to an exhibit, with the exhibit's label as the text.
 
-    ``row`` is a row of :func:`scorecard`; ``up`` is the path from the linking page to ``notebooks/``.
+    ``row`` is a row of :func:`scorecard`; ``to_notebooks`` is the path from the linking page to
+    ``notebooks/``.
     """
     label = str(row.label).removeprefix("unnumbered, ").removeprefix("unnumbered list, ")
-    return f'<a href="{up}{address_of(row)}">{escape(label)}</a>'
+    return f'<a href="{to_notebooks}{url_of(row)}">{escape(label)}</a>'
 
 
 def unchecked_paragraph(card: pd.DataFrame, notebook: str) -> str:
-    """Return an HTML paragraph with the exhibits of a page that this build did not check, and what a check
+    """Return an HTML paragraph that lists the exhibits of a page that this build did not check, and what they
     would need; empty if there are none."""
     rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_CHECKED)]
     by_needs: dict[str, list[str]] = {}
@@ -171,30 +174,32 @@ def unchecked_paragraph(card: pd.DataFrame, notebook: str) -> str:
     return f'<p class="muted">Not checked: {"; ".join(items)}.</p>' if items else ""
 
 
-def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
-    """Return an HTML table of a paper's claims, each linked to its place, with their verdicts and the first
-    statement that fails. A claim that was not checked is printed without the list of its unchecked parts.
-    ``card`` comes from :func:`scorecard`, ``up`` is as in :func:`link_to`."""
-    cells = []
+def claims_table(card: pd.DataFrame, paper: str, to_notebooks: str) -> str:
+    """Return an HTML table of a paper's claims, each with a link, its verdict and first failing statement.
+
+    A claim that was not checked is shown without the list of its unchecked parts. ``card`` comes from
+    :func:`scorecard`; ``to_notebooks`` is the path from the linking page to ``notebooks/``.
+    """
+    rows = []
     for row in card[(card["paper"] == paper) & (card["kind"] == "claim")].itertuples():
-        decided = re.sub(" statements?", "", str(row.coverage))  # the header says of what
-        badge = verdict_badge(str(row.verdict), str(row.outcome), decided, str(row.weight))
+        coverage = re.sub(" statements?", "", str(row.coverage))  # the header names the unit
+        badge = verdict_badge(str(row.verdict), str(row.outcome), coverage, str(row.weight))
         cut_at = "; not checked: " if row.verdict == verdicts.NOT_CHECKED else "\n"
-        claim = f"{escape(str(row.title).split(cut_at)[0])} ({link_to(row, up)})"
-        cells.append((claim, badge + grey_line(escape(f"fails: {row.fails}") if row.fails else "")))
-    frame = pd.DataFrame(cells, columns=["claim", "verdict, and statements decided"])
+        claim = f"{escape(str(row.title).split(cut_at)[0])} ({link_to(row, to_notebooks)})"
+        rows.append((claim, badge + grey_line(escape(f"fails: {row.fails}") if row.fails else "")))
+    frame = pd.DataFrame(rows, columns=["claim", "verdict, and statements decided"])
     return table_html(frame, f"{paper}: its claims in this build", index=False, raw=tuple(frame))
 
 
 def link(notebook: str, anchor: str, words: str) -> str:
-    """Return an HTML link from a page to an anchor on another notebook's page, with these words."""
+    """Return an HTML link from a page to an anchor on another notebook's page, with ``words`` as text."""
     return f'<a href="{UP}{notebook}.html#{anchor}">{escape(words)}</a>'
 
 
 def grey_line(words: str) -> str:
-    """Return an HTML element that shows words, which may be HTML, in grey on their own line.
+    """Return an HTML element that shows ``words`` in grey on a separate line; empty if ``words`` is.
 
-    Empty without words.
+    ``words`` may contain HTML.
     """
     return f'<div class="muted">{words}</div>' if words else ""
 
@@ -217,20 +222,20 @@ def compare_editions(old: Path, new: Path) -> str:
     editions = _read_edition(old), _read_edition(new)
     lines = ["# What changed since the last edition", "", "| what | before | now |", "| --- | --- | --- |"]
     for name in sorted(editions[0].keys() | editions[1].keys()):
-        (was, was_shown), (now, now_shown) = (outcomes.get(name, ("", "–")) for outcomes in editions)
+        (was, was_words), (now, now_words) = (outcomes.get(name, ("", "–")) for outcomes in editions)
         # A check that only one edition has is left out; the verdict of its exhibit shows its effect.
         if was != now and (not name[1] or (was and now)):
-            cells = (": ".join(filter(None, name)), was_shown, now_shown)
+            cells = (": ".join(filter(None, name)), was_words, now_words)
             escaped = (" ".join(to_line(cell, 2_000).replace("|", "\\|").split()) for cell in cells)
             lines.append(f"| {' | '.join(escaped)} |")
     return "\n".join([*lines, ""])
 
 
 def _read_edition(edition: Path) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return the outcome of each exhibit, finding and check of an edition, with the words that show it.
+    """Return the outcome of each exhibit, finding and check of an edition, and its words in the table.
 
-    Keys are pairs (exhibit or finding, check); the second is empty for the exhibit or finding itself. Values
-    are pairs (verdict or outcome, its words in the table). Raises ResultError if there are no results.
+    Keys are pairs (exhibit or finding, check), with an empty check for the exhibit or finding itself. Values
+    are pairs (verdict or outcome, words). Raises ResultError if there are no results.
     """
     outcomes = {}
     for path in sorted((edition / "results").rglob("*.json")):
@@ -241,12 +246,12 @@ def _read_edition(edition: Path) -> dict[tuple[str, str], tuple[str, str]]:
         elif "verdict" in content:
             entry = ledger().get(content["exhibit"])
             label = f"{PAPERS[entry.paper]}: {entry.label}, " if entry else ""
-            ours = ", ours" if path.stem.endswith(OWN_ENDING) else ""
+            ours = ", ours" if path.stem.endswith(OWN_SUFFIX) else ""
             name = f"{label}{content['exhibit']} ({content['evidence']}{ours})"
             outcomes[name, ""] = content["verdict"], content["verdict"]
             for check in content["checks"]:
-                shown = f"{check['outcome']} ({check['computed']})"
-                outcomes[name, ", ".join(filter(None, check["key"].values()))] = check["outcome"], shown
+                words = f"{check['outcome']} ({check['computed']})"
+                outcomes[name, ", ".join(filter(None, check["key"].values()))] = check["outcome"], words
     if not outcomes:
         remedy = "Give the folder of a build, such as build/open, or of a rendered book."
         raise ResultError("this folder has no results", display_path(edition), remedy)
