@@ -66,7 +66,7 @@ def test_a_metric_that_changed_keeps_its_recorded_scores_and_scores_the_rest(
 
 def test_what_is_stored_anew_is_scored_anew() -> None:
     """Storing once kept the scores of former rules as those of the present ones."""
-    stale = recordings._with_stored(create("bleu"), lambda pairs: dict.fromkeys(range(len(pairs)), 9.0))
+    stale = recordings._mix_scores(create("bleu"), lambda pairs: dict.fromkeys(range(len(pairs)), 9.0))
     made = {"metric": lambda key, **settings: stale, "unstored_metric": lambda key, **settings: create(key)}
     run = cast(Any, SimpleNamespace(**made))
     metric = storing.load_metrics(run, "radpref", published=False)["bleu"]
