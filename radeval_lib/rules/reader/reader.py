@@ -117,8 +117,8 @@ def _join_to_previous(
     if not candidates:
         return None
     prefix = f"{previous.text[candidates[-1].char_start : candidates[-1].char_stop]} "
-    places = [*[statement.start] * (len(prefix) - 1), statement.end, *statement.places]
-    statement_with_name = replace(statement, text=prefix + statement.text, places=places)
+    offsets = [*[statement.start] * (len(prefix) - 1), statement.end, *statement.offsets]
+    statement_with_name = replace(statement, text=prefix + statement.text, offsets=offsets)
     sentence = parse(statement_with_name.text, side)
     says_more = any(each.spots or each.sides or each.size_mm or each.change for each in sentence.mentions)
     return (statement_with_name, sentence) if says_more else None

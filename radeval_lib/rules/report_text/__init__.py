@@ -1,7 +1,7 @@
 """Splits a report into sections, statements and words, with their character positions in the original.
 
 The whole library reads reports through this package, so that line ends, lists, templates and headings are
-treated alike everywhere.
+treated the same everywhere.
 
 >>> from radeval_lib.rules.report_text import statements
 >>> text = "INDICATION: Cough. FINDINGS: Clear lungs\\nNo effusion"

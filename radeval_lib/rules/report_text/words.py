@@ -1,5 +1,5 @@
-"""Splits text into words in the form that the vocabularies have: lower case, singular, abbreviations
-written out, and one word for every mark of de-identification."""
+"""Splits text into normalized words: in lower case, singular, with abbreviations expanded, and with one word
+for every de-identification marker."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from unicodedata import category, normalize
 
 from radeval_lib.placeholders import refuse_placeholders
 
-#: The word that replaces every mark of de-identification (XXXX, ___, ____).
+#: The word that replaces every de-identification marker, such as "XXXX" or "___".
 MASK = "xxxx"
 
-# The alternatives match, in this order: a number ("2.5" of "2.5 cm", "12" of "12."), one without its zero
-# (".5 cm"), shorthand with a slash ("w/o"), the x between sizes ("3 x 4"), a denied verb ("can't"), a word, a
-# mask, a separator.
+# The alternatives match, in this order: a number ("2.5" in "2.5 cm", "12" in "12."), a number without its
+# leading zero (".5 cm"), shorthand with a slash ("w/o"), the x between sizes ("3 x 4"), a negated verb
+# ("can't"), a word, a de-identification marker, a separator.
 _TOKEN = re.compile(
     r"\d+(?:\.\d+)?(?=[^\w.]|\.\D|\.?$|mm|cm|x)|(?<![\w.])\.\d+(?=\s?[mc]m\b)"
     r"|(?<![a-z0-9/])(?:w/o|w/|b/l|s/p|c/w|r/o|h/o|c/b)(?![/])|(?<=\d)x(?=\s?\d)|[a-z]+n't\b|[a-z0-9]+|_{2,}|[,:/()\[\]&+;?=<>]"
 )
-# "xxxx", "____".
-_MASKED = re.compile(r"x{3,}|_{2,}")
+# Matches a de-identification marker, such as "xxxx" or "____".
+_DEIDENTIFIED = re.compile(r"x{3,}|_{2,}")
 _SHORTHAND = {
     "w/o": ("without",), "w/": ("with",), "b/l": ("bilateral",), "s/p": ("status", "post"),
     "c/w": ("consistent", "with"), "r/o": ("rule", "out"), "h/o": ("history", "of"), "c/b": ("with",),
@@ -42,10 +42,10 @@ _SHORTHAND = {
     "subcentimeter": ("sub", "centimeter"), "subcentimetre": ("sub", "centimeter"),
     "eff": ("effusion",), "effs": ("effusion",), "consol": ("consolidation",),
 }  # fmt: skip
-#: Verbs that change before "n't".
-_FULL = {"can't": "can", "won't": "will"}
-#: Words after which "CM" is not a unit of length.
-_BEFORE_NAME = frozenset(
+#: Verbs that have another form before "n't", with their full form.
+_FULL_VERBS = {"can't": "can", "won't": "will"}
+#: Words after which "CM" means cardiomegaly and not centimetres; empty at the beginning of a text.
+_BEFORE_CARDIOMEGALY = frozenset(
     ["", ",", "and", "with", "no", "mild", "moderate", "severe", "stable", "unchanged", "borderline"]
 )
 _IRREGULAR = {
@@ -58,16 +58,15 @@ _IRREGULAR = {
     "fibre": "fiber", "fibres": "fiber", "centre": "center", "catheterisation": "catheterization",
     "visualised": "visualized", "localised": "localized", "calibre": "caliber", "oesophageal": "esophageal",
 }  # fmt: skip
-
-
+#: Words before a month, so that "May" is not the verb.
 _BEFORE_MONTH = frozenset(["in", "since", "of", "from", "last", "early", "late", "until"])
-#: Words before the name of a person.
+#: Words that come before the name of a person.
 _TITLES = frozenset(["dr", "doctor", "nurse", "mr", "mrs", "ms", "prof", "professor"])
 _BEFORE_CAPITAL = _TITLES | _BEFORE_MONTH
 
 
 class Token(NamedTuple):
-    """A word in the form that the vocabularies have, with its (start, end) in the text."""
+    """A normalized word with its character positions in the text; ``end`` is exclusive."""
 
     word: str
     start: int
@@ -76,8 +75,10 @@ class Token(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def singular(word: str) -> str:
-    """Return a lower-case word in the singular and in American spelling, as vocabularies have it; the
-    rules are crude, but the vocabularies are built with the same function."""
+    """Return a lower-case word in the singular and in American spelling.
+
+    The rules are approximate, but vocabularies are built with the same function, so that words match.
+    """
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if word.startswith(("oed", "oes")):
@@ -94,10 +95,10 @@ def singular(word: str) -> str:
 
 
 def tokens(text: str) -> list[Token]:
-    """Return the words and separators of a text, in order; hyphens and apostrophes separate words and are
-    dropped.
+    """Return the normalized words and the separators of a text, in order; hyphens and apostrophes separate
+    words and are dropped.
 
-    Abbreviations such as "b/l", "Rt" and "PNA" are written out; each of their words has the position of the
+    Abbreviations such as "b/l", "Rt" and "PNA" are expanded; each resulting word has the position of the
     abbreviation.
     """
     token_list: list[Token] = []
@@ -113,33 +114,33 @@ def tokens(text: str) -> list[Token]:
         if len(word) > 3 and word[-1] == "s" and word[:-1] in _SHORTHAND:
             word = word[:-1]
         if word in _SHORTHAND:
-            token_list += [Token(part, start, end) for part in _SHORTHAND[word]]
+            token_list += [Token(full_word, start, end) for full_word in _SHORTHAND[word]]
         elif word.endswith("n't"):
-            token_list += [Token(_FULL.get(word, word[:-3]), start, end), Token("not", start, end)]
+            token_list += [Token(_FULL_VERBS.get(word, word[:-3]), start, end), Token("not", start, end)]
         elif word in ("r", "l") and _is_side_letter(token_list, text, match):
             token_list.append(Token("right" if word == "r" else "left", start, end))
-        elif word == "cm" and (token_list[-1].word if token_list else "") in _BEFORE_NAME:
+        elif word == "cm" and (token_list[-1].word if token_list else "") in _BEFORE_CARDIOMEGALY:
             token_list.append(Token("cardiomegaly", start, end))
         else:
-            word = MASK if _MASKED.fullmatch(word) else singular(word)
+            word = MASK if _DEIDENTIFIED.fullmatch(word) else singular(word)
             token_list.append(Token(word, start, end))
     return token_list
 
 
-def _is_side_letter(earlier: list[Token], text: str, match: re.Match[str]) -> bool:
-    """Return whether a lone "R" or "L" is a side, and not a unit ("2 L") or a part of "L-spine" or "T&L
-    spine"."""
-    previous_word = earlier[-1].word if earlier else ""
+def _is_side_letter(earlier_tokens: list[Token], text: str, match: re.Match[str]) -> bool:
+    """Return whether a lone "R" or "L" names a side, unlike the unit in "2 L" or the letter in "L-spine"
+    and "T&L spine"."""
+    previous_word = earlier_tokens[-1].word if earlier_tokens else ""
     neighbours = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
-    before_spine = text[match.end() + 1 : match.end() + 6].lower() == "spine"
-    joined = bool({"&", "'"} & set(neighbours)) or neighbours[0] == "-"
-    return not (previous_word[-1:].isdigit() or before_spine or joined)
+    precedes_spine = text[match.end() + 1 : match.end() + 6].lower() == "spine"
+    is_joined = bool({"&", "'"} & set(neighbours)) or neighbours[0] == "-"
+    return not (previous_word[-1:].isdigit() or precedes_spine or is_joined)
 
 
-# Conversion of a text to plain characters, with the position of each in the original.
+# Conversion of a text to plain characters, keeping the position of each in the original.
 
 
-#: The positions of the first character and behind the last one.
+#: The (start, end) of characters in a text, end exclusive.
 Span = tuple[int, int]
 
 _LINE_FEEDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
@@ -155,36 +156,35 @@ _PLAIN = {
     "\t": " ",
 }
 _ENTITIES = {"nbsp": " ", "amp": "&", "lt": "<", "gt": ">", "quot": '"', "#39": "'", "#160": " "}
-# Line ends, also typed ones ("\n") and tags ("<br>"); tags of letters ("<b>"); tabs; marks of
-# de-identification ("[**Name**]", "[DATE 1]", "[redacted]"); entities ("&lt;"); what is not ASCII.
+# Line ends, including typed ones ("\n") and tags ("<br>"); formatting tags ("<b>"); tabs; de-identification
+# markers ("[**Name**]", "[DATE 1]", "[redacted]"); HTML entities ("&lt;"); characters that are not ASCII.
 _SPECIAL = re.compile(
-    r"(?P<feed>\r\n|(?:\\r)?\\n|\\r(?![a-z])|[\r\v\f\x1c-\x1e]"
+    r"(?P<line_end>\r\n|(?:\\r)?\\n|\\r(?![a-z])|[\r\v\f\x1c-\x1e]"
     r"|(?i:</?(?:br|p|div|li|ul|ol|tr|td|table|h[1-6])\b[^<>\n]{0,80}>))"
-    r"|(?P<nothing>(?i:</?(?:b|i|u|em|strong|span|font)\b[^<>\n]{0,80}>))"
-    r"|(?P<blank>\\t|\t)"
+    r"|(?P<format_tag>(?i:</?(?:b|i|u|em|strong|span|font)\b[^<>\n]{0,80}>))"
+    r"|(?P<tab>\\t|\t)"
     r"|(?P<mask>\[\*\*[^\]\n]{0,80}\*\*\]|\[(?:[A-Z][A-Z _-]{2,30}\d*)\]|<(?:[A-Z][A-Z _-]{2,30}\d*)>"
     r"|(?i:\[(?:redacted|removed|deidentified|de-identified)\]))"
     r"|&(?P<entity>nbsp|amp|lt|gt|quot|#39|#160);"
-    r"|(?P<odd>[^\x00-\x7f])"
+    r"|(?P<non_ascii>[^\x00-\x7f])"
 )
-# A character that every match of ``_SPECIAL`` contains; searching for it first is faster.
-_NEEDS = re.compile(r"[^\x00-\x7f]|[\r\v\f\t\x1c-\x1e\\<\[&]")
-# "2,5 cm", "2'5 cm", "2·5 cm".
+# Matches a character that every match of ``_SPECIAL`` contains; searching for it first is faster.
+_MAYBE_SPECIAL = re.compile(r"[^\x00-\x7f]|[\r\v\f\t\x1c-\x1e\\<\[&]")
+# Matches the decimal separator in "2,5 cm", "2'5 cm" and "2·5 cm".
 _DECIMAL_COMMA = re.compile(r"(?<=\d)[,'\u2022](?=\d{1,2}\s?(?:[cm]m|x|centi|milli))", re.IGNORECASE)
 
 
 class PlainText(NamedTuple):
-    """A text in plain characters; ``places`` has the position in the original of each character and of the
-    end."""
+    """A text in plain characters, with the offset in the original of each character and of the end."""
 
     text: str
-    places: Sequence[int]
+    offsets: Sequence[int]
 
 
 @lru_cache(maxsize=4096)
 def _to_plain_character(character: str) -> str:
-    """Return plain characters for a character that is not ASCII; an empty text for accents and for invisible
-    format characters."""
+    """Return plain characters for a character that is not ASCII; an empty text for a combining accent or an
+    invisible format character."""
     if character in _PLAIN:
         return _PLAIN[character]
     kind = category(character)
@@ -192,47 +192,47 @@ def _to_plain_character(character: str) -> str:
         return ""
     if kind == "Zs":
         return " "
-    return "".join(part for part in normalize("NFKD", character) if category(part) != "Mn") or character
+    return "".join(letter for letter in normalize("NFKD", character) if category(letter) != "Mn") or character
 
 
 def to_plain_text(text: str) -> PlainText:
     """Return a text with tags, entities, typographic signs and accents replaced by plain characters, and
-    marks of de-identification by :data:`MASK` in capitals.
+    de-identification markers in brackets by :data:`MASK` in capitals.
 
     Raises
     ------
     PlaceholderError
         If the text is the placeholder of a text that is stored only as numbers.
     """
-    places: Sequence[int] = range(len(text) + 1)
-    if _NEEDS.search(text):
+    offsets: Sequence[int] = range(len(text) + 1)
+    if _MAYBE_SPECIAL.search(text):
         refuse_placeholders([text], "the reader of reports")
-        text, places = _replace_special_characters(text)
+        text, offsets = _replace_special_characters(text)
     if _DECIMAL_COMMA.search(text):
         text = _DECIMAL_COMMA.sub(".", text)
-    return PlainText(text, places)
+    return PlainText(text, offsets)
 
 
 def _replace_special_characters(text: str) -> tuple[str, list[int]]:
-    """Return a text in plain characters, and the position in the original of each character and of the
-    end."""
+    """Return a text with its special characters replaced, and the offset in the original of each character
+    of the new text and of its end."""
     parts: list[str] = []
-    places: list[int] = []
+    offsets: list[int] = []
     end = 0
     for match in _SPECIAL.finditer(text):
         start = match.start()
         parts.append(text[end:start])
-        places += range(end, start)
+        offsets += range(end, start)
         kind = match.lastgroup or ""
-        if kind == "odd":
+        if kind == "non_ascii":
             replacement = _to_plain_character(match.group())
         elif kind == "entity":
             replacement = _ENTITIES[match.group(kind)]
         else:
-            replacement = {"feed": "\n", "nothing": "", "blank": " ", "mask": "XXXX"}[kind]
+            replacement = {"line_end": "\n", "format_tag": "", "tab": " ", "mask": "XXXX"}[kind]
         parts.append(replacement)
-        places += [start] * len(replacement)
+        offsets += [start] * len(replacement)
         end = match.end()
     parts.append(text[end:])
-    places += range(end, len(text) + 1)
-    return "".join(parts), places
+    offsets += range(end, len(text) + 1)
+    return "".join(parts), offsets

@@ -127,8 +127,8 @@ def test_sections(text, kinds):
 def test_places_are_places_of_the_text(text):
     for statement in statements(text):
         assert 0 <= statement.start < statement.end <= len(text)
-        assert len(statement.places) == len(statement.text) + 1
-        assert list(statement.places) == sorted(statement.places)
+        assert len(statement.offsets) == len(statement.text) + 1
+        assert list(statement.offsets) == sorted(statement.offsets)
 
 
 def test_words_are_found_in_the_original():
