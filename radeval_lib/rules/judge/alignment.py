@@ -31,10 +31,10 @@ def find_relation(item: Item, other: Item) -> str | None:
     keys, other_keys = item.means | {item.observation}, other.means | {other.observation}
     if keys & other_keys:
         return MEANT
-    kinds, kin = load_vocabulary().kinds, load_vocabulary().kin
-    if any((a, b) in kinds or (b, a) in kinds for a in keys for b in other_keys):
+    hyponyms, related = load_vocabulary().hyponyms, load_vocabulary().related
+    if any((a, b) in hyponyms or (b, a) in hyponyms for a in keys for b in other_keys):
         return KIND
-    if any(frozenset((a, b)) in kin for a in keys for b in other_keys):
+    if any(frozenset((a, b)) in related for a in keys for b in other_keys):
         return KIN
     return None
 
@@ -81,7 +81,7 @@ def are_places_near(first: Item, other: Item) -> bool | None:
 def are_numbered_far_apart(item: Item, other: Item) -> bool:
     """Return whether a finding is at a vertebra or rib that is neither a place of the other finding nor
     next to one; False if the other has places that are not numbered, or none."""
-    numbered = load_vocabulary().beside
+    numbered = load_vocabulary().neighbours
     return any(
         site in numbered and not ({site} | _list_neighbours([site])) & other_places
         for places, other_places in ((item.places, other.places), (other.places, item.places))
@@ -93,7 +93,7 @@ def are_numbered_far_apart(item: Item, other: Item) -> bool:
 def _list_neighbours(places: Iterable[str]) -> set[str]:
     """Return the places next to any of these, according to the lexicon and the numbers of vertebrae and
     ribs."""
-    lexicon_places, numbered_neighbours = load_lexicon().places, load_vocabulary().beside
+    lexicon_places, numbered_neighbours = load_lexicon().places, load_vocabulary().neighbours
     neighbours = {key for site in places if site in lexicon_places for key in lexicon_places[site].near}
     return neighbours.union(*(numbered_neighbours.get(site, frozenset()) for site in places))
 

@@ -86,7 +86,7 @@ def attach(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Add each place to the mention that it describes; a place within a finding's name counts only if the
     finding may be there."""
-    for spot in sentence.now(sentence.spots):
+    for spot in sentence.select_current(sentence.spots):
         if all(sentence.normal[spot.first : spot.end]):
             continue  # "the right lung is clear" says where nothing is
         overlapped = [each for each in mentions if each.first < spot.end and spot.first < each.end]
@@ -129,7 +129,7 @@ def _find_nearest_to_place(
 
 def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Add each side that is named apart from a place to the mention that it describes."""
-    for side in sentence.now(sentence.sides):
+    for side in sentence.select_current(sentence.sides):
         mention = find_nearest(sentence, mentions, side, 2, 0)
         if mention is None or _is_clear_side(sentence, side, mention):
             continue
@@ -150,22 +150,22 @@ def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _is_clear_side(sentence: MarkedSentence, side: PhraseMatch[str], finding: Mention) -> bool:
     """Return whether a side is called clear, as the right one in "right clear, left effusion" and in
     "effusion: right none, left large"."""
-    if finding.end <= side.first and sentence.between(side.end, side.end + 1) & _CLEAR_WORDS:
+    if finding.end <= side.first and sentence.get_words(side.end, side.end + 1) & _CLEAR_WORDS:
         sentence.use(side.first, side.end + 1)
         return finding.presence != "absent"
     between = range(side.end, finding.first)
     normal_states = (state for state in sentence.states if state.value == "normal" and state.first in between)
     state = next(normal_states, None)
-    return state is not None and "," in sentence.between(state.first, finding.first)
+    return state is not None and "," in sentence.get_words(state.first, finding.first)
 
 
 def _attach_degrees(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Set the severity of mentions from words of degree; of several degrees of a finding the highest
     counts."""
-    for degree in sentence.now(sentence.degrees):
+    for degree in sentence.select_current(sentence.degrees):
         # "Effusions, small on the left with atelectasis": the effusion is small
         earlier = [mention for mention in mentions if mention.first <= degree.first]
-        refers_back = "on" in sentence.between(degree.end, degree.end + 1) and bool(earlier)
+        refers_back = "on" in sentence.get_words(degree.end, degree.end + 1) and bool(earlier)
         if mention := find_nearest(sentence, earlier if refers_back else mentions, degree, 4, 0, loose=True):
             mention.severity = max(degree.value, -1 if mention.severity is None else mention.severity)
             sentence.use(degree.first, degree.end)
@@ -175,7 +175,7 @@ def _ends_at_landmark(sentence: MarkedSentence, mention: Mention, spot: PhraseMa
     """Return whether a tube ends at the landmark from which its distance is measured: "tip at the carina"."""
     if spot.value[0].location.place != "above_carina" or sentence.sizes:
         return False
-    words_before = sentence.between(max(0, spot.first - 4), spot.first)
+    words_before = sentence.get_words(max(0, spot.first - 4), spot.first)
     is_tube = any(sense.key == "ett" for sense in mention.senses)
     return is_tube and bool({"at", "below"} & words_before) and not words_before & (_DISTANCES - {"below"})
 
@@ -184,7 +184,7 @@ def _share_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Add the place of a finding to the finding listed before it if that may be there too: "opacities and
     scarring in the left base"."""
     for mention, after in pairwise(mentions):
-        between = sentence.between(mention.end, after.first)
+        between = sentence.get_words(mention.end, after.first)
         if mention.spots or mention.sides or not between & JOINTS or "," in between:
             continue
         usual_places = _list_usual_places(sentence, mention)
@@ -200,7 +200,7 @@ def _share_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Add the side before a list to all of its findings: "left effusion and atelectasis"."""
     side_at: dict[int, str] = {side.end: side.value for side in sentence.sides}
-    if ":" in sentence.between(0, 5):  # "Left kidney: stone, hydronephrosis"
+    if ":" in sentence.get_words(0, 5):  # "Left kidney: stone, hydronephrosis"
         colon = next(at for at, token in enumerate(sentence.words) if token.word == ":")
         heads = {spot.end: spot.value[0].location.side for spot in sentence.spots} | side_at
         if (side := heads.get(colon)) and all(end <= colon or heads[end] is None for end in heads):
@@ -214,7 +214,7 @@ def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         positions = range(mention.first, max(mention.first - 4, earlier_end - 1), -1)
         own_side = next((side_at[at] for at in positions if at in side_at), None)
         if number and own_side is None and not mention.spots and shared is not None:
-            between = sentence.between(mentions[number - 1].end, mention.first)
+            between = sentence.get_words(mentions[number - 1].end, mention.first)
             is_listed = between <= _LISTING and between & _JOINING
             if is_listed and any(sentence.vocab.takes_side(sense.key) for sense in mention.senses):
                 mention.sides.append(shared)
@@ -225,17 +225,17 @@ def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Set the sizes, volumes and tip distances of mentions, and the change that follows from an earlier
     size."""
-    for size in sentence.now(sentence.sizes):
+    for size in sentence.select_current(sentence.sizes):
         if _is_size_of_organ(sentence, mentions, size):
             continue
         if mention := find_nearest(sentence, mentions, size, 0, 0):
             sentence.use(size.first, size.end)
-            if sentence.between(size.end, size.end + 1) & _DISTANCES:
+            if sentence.get_words(size.end, size.end + 1) & _DISTANCES:
                 mention.distance_mm = size.value[0]
             else:
                 mention.size_mm += size.value
                 mention.span_mm = mention.span_mm or _read_size_limits(sentence, size)
-    for volume in sentence.now(sentence.volumes):
+    for volume in sentence.select_current(sentence.volumes):
         if mention := find_nearest(sentence, mentions, volume, 0, 0):
             mention.volume_ml = max(volume.value)
             sentence.use(volume.first, volume.end)
@@ -253,14 +253,14 @@ def _read_size_limits(
     """Return the smallest and largest diameter, in millimetres, that a size allows if it is not exact
     ("5-7 mm", "less than 1 cm"); None if it is exact."""
     first = max(0, size.first - 2)
-    words_before, words_inside = sentence.between(first, size.first), sentence.between(size.first, size.end)
+    words_before, size_words = sentence.get_words(first, size.first), sentence.get_words(size.first, size.end)
     if words_before & (_BELOW | _ABOVE):
         sentence.use(first if "than" in words_before else size.first - 1, size.first)
-    if words_before & _BELOW or "sub" in words_inside:
+    if words_before & _BELOW or "sub" in size_words:
         return 0.0, max(size.value)
     if words_before & _ABOVE:
         return max(size.value), inf
-    if len(size.value) == 2 and size.end - size.first == 3 + ("to" in words_inside):
+    if len(size.value) == 2 and size.end - size.first == 3 + ("to" in size_words):
         return min(size.value), max(size.value)
     return None
 
@@ -273,15 +273,15 @@ def _is_size_of_organ(sentence: MarkedSentence, mentions: list[Mention], size: P
         sentence.scope.clause[spot.first] <= each.first <= spot.first for each in mentions
     ):
         return False
-    between = sentence.between(spot.end, size.first)
-    behind = sentence.between(size.end, size.end + 1)
+    between = sentence.get_words(spot.end, size.first)
+    behind = sentence.get_words(size.end, size.end + 1)
     return bool(between) and between <= _MEASURES and behind <= _BEHIND_MEASURE
 
 
 def _attach_qualities(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Add qualities to the mentions that they describe, also those within a name ("old rib fracture"); a
     position within a name counts only as part of a place, and so not in "central line"."""
-    for quality in sentence.now(sentence.qualities):
+    for quality in sentence.select_current(sentence.qualities):
         if quality.value is None:
             continue
         is_position = quality.value[0] == "c"
@@ -319,7 +319,7 @@ def _attach_counts(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         if count is None or at in sized or at in graded or sentence.past[at]:
             continue
         mention = next((mention for mention in mentions if at < mention.first <= at + 5), None)
-        if mention is not None and not sentence.between(at + 1, mention.first) & _NO_ADJECTIVES:
+        if mention is not None and not sentence.get_words(at + 1, mention.first) & _NO_ADJECTIVES:
             mention.count = count
             sentence.use(at, at + 1)
 
@@ -384,7 +384,7 @@ def _are_in_different_clauses(
         and sentence.words[name_clause].word == "there"
         and sentence.scope.clause[name_clause - 1] == clause
         and not any(clause <= match.first < name_clause for match in mentions)
-        and not BE & sentence.between(at, name_clause)
+        and not BE & sentence.get_words(at, name_clause)
     )
     return clause != name_clause and not leads_to_name
 
@@ -414,7 +414,7 @@ def attach_changes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     Words about an earlier state are ignored. Words that were attached, or that are part of a finding, are
     marked as used.
     """
-    for change in sentence.now(sentence.changes):
+    for change in sentence.select_current(sentence.changes):
         is_of_whole_study = any(
             subject.first == change.end and subject.value[0].key == WHOLE for subject in sentence.subjects
         )
@@ -481,15 +481,15 @@ def _change_describes_structure(
     for match in sentence.subjects:
         # In "the tortuous aorta is stable" the change describes the finding, not the structure.
         if match.value[0].key not in sentence.vocab.normal_if_stable or any(
-            each.char_start <= sentence.words[match.first].start < each.char_stop
+            each.char_start <= sentence.words[match.first].start < each.char_end
             or (
                 each.end <= match.first <= each.end + 3
-                and not sentence.between(each.end, match.first) & {",", "with", "and", "without", "in"}
+                and not sentence.get_words(each.end, match.first) & {",", "with", "and", "without", "in"}
             )
             for each in mentions
         ):
             continue
-        between = sentence.between(*sorted((match.first, match.end, change.first, change.end))[1:3])
+        between = sentence.get_words(*sorted((match.first, match.end, change.first, change.end))[1:3])
         change_follows_structure = (
             match.end <= change.first and between and between <= BE | {"grossly", "also"}
         )
@@ -527,19 +527,19 @@ def _share_change(
     owner_number = mentions.index(owner)
     if change.end <= owner.first:  # The change comes before the list.
         listed_pair = mentions[owner_number : owner_number + 2]
-        between = sentence.between(listed_pair[0].end, listed_pair[-1].first)
+        between = sentence.get_words(listed_pair[0].end, listed_pair[-1].first)
         # "Unchanged appearance of the left nodule and the right mass"
-        is_of_all = "appearance" in sentence.between(change.end, owner.first) and not between & _NOT_LISTING
+        is_of_all = "appearance" in sentence.get_words(change.end, owner.first) and not between & _NOT_LISTING
         is_joined = between <= {"and", "/"} or (is_of_all and "and" in between)
         listed = listed_pair[1:] if is_joined else []
     else:
-        words_between = sentence.between(owner.end, change.first)
+        words_between = sentence.get_words(owner.end, change.first)
         is_plural = bool(words_between & _PLURAL)
         # "Effusion and atelectasis, unchanged", "... as before"
         is_bare = change.value == "unchanged" and not words_between & (BE | {"with", "which", "that"})
         listed = []
         for mention, after in reversed(list(pairwise(mentions[: owner_number + 1]))):
-            between = sentence.between(mention.end, after.first)
+            between = sentence.get_words(mention.end, after.first)
             is_list = between & {"and", ","} and not between & _NOT_LISTING
             if not (between == {"/"} or (is_list and (is_plural or (is_bare and "," not in between)))):
                 break
@@ -557,7 +557,7 @@ def _change_may_describe_others(
     earlier = [each for each in mentions if each.first < owner.first and each.presence != "absent"]
     if change.first < owner.end or not earlier or earlier[-1].change == change.value:
         return False
-    between = sentence.between(earlier[-1].end, owner.first)
+    between = sentence.get_words(earlier[-1].end, owner.first)
     return bool(between & {"and", "with", "/"}) and not between & (BE | {","})
 
 
@@ -607,11 +607,11 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
         elif kind == "subject":
             described = described if waiting_state is None and not is_blocked else []
             # "The chest shows the heart to be large", "Chest: heart normal"
-            if pending and sentence.between(pending[-1].end, at) & {*_SHOWING, ":"}:
+            if pending and sentence.get_words(pending[-1].end, at) & {*_SHOWING, ":"}:
                 pending = []
             # "normal size and contour of the heart"
             if waiting_state is not None and (
-                at - state_end <= 3 or sentence.between(state_end, at) <= _ASPECTS
+                at - state_end <= 3 or sentence.get_words(state_end, at) <= _ASPECTS
             ):
                 _add_statements(sentence, [match], waiting_state, mentions, normals)
                 state_end = match.end
@@ -650,12 +650,12 @@ def _read_heart_ratio(sentence: MarkedSentence) -> tuple[list[Mention], list[Nor
         for at in range(subject.end, min(subject.end + 5, len(words))):
             if not re.fullmatch(r"0?\.\d+|\d\d", words[at].word):
                 continue
-            between_words = sentence.between(subject.end, at)
+            between_words = sentence.get_words(subject.end, at)
             ratio = float(words[at].word) / (100 if len(words[at].word) == 2 else 1)
             is_large = ratio > _LARGEST_RATIO or (ratio == _LARGEST_RATIO and bool(between_words & _ABOVE))
             sentence.use(subject.first, at + 1)
             if is_large and not between_words & _BELOW:
-                return [sentence.mention(subject.first, subject.end, [Sense("cardiomegaly", HOME)])], []
+                return [sentence.build_mention(subject.first, subject.end, [Sense("cardiomegaly", HOME)])], []
             span = words[subject.first].start, words[at].end
             return [], [NormalMention(subject.value, "normal", *span, None)]
     return _find_enlarged_structures(sentence), []
@@ -664,14 +664,14 @@ def _read_heart_ratio(sentence: MarkedSentence) -> tuple[list[Mention], list[Nor
 def _find_enlarged_structures(sentence: MarkedSentence) -> list[Mention]:
     """Return mentions of the structures whose stated size is at or above their limit: "ascending aorta
     measures 4.6 cm"."""
-    enlarged = []
+    enlarged, sizes = [], sentence.select_current(sentence.sizes)
     for match in sentence.limits:
         limit, observation = match.value
-        size = next((size for size in sentence.now(sentence.sizes) if size.first >= match.end), None)
-        between = sentence.between(match.end, size.first) if size is not None else set()
+        size = next((size for size in sizes if size.first >= match.end), None)
+        between = sentence.get_words(match.end, size.first) if size is not None else set()
         if size is not None and max(size.value) >= limit and between and between <= _MEASURES:
             sentence.use(match.first, size.end)
-            enlarged.append(sentence.mention(match.first, match.end, [Sense(observation, HOME)]))
+            enlarged.append(sentence.build_mention(match.first, match.end, [Sense(observation, HOME)]))
     return enlarged
 
 
@@ -680,7 +680,7 @@ def _is_predicate(
 ) -> bool:
     """Return whether the name of a finding is the predicate of structures: "the lungs are hyperinflated but
     clear"."""
-    if not subjects or not BE & sentence.between(subjects[-1].end, name.first):
+    if not subjects or not BE & sentence.get_words(subjects[-1].end, name.first):
         return False
     keys = {subject_sense.key for subject in subjects for subject_sense in subject.value}
     states = {key for (structure, _), key in sentence.vocab.abnormal_states.items() if structure in keys}
@@ -706,7 +706,7 @@ def _add_statements(
         mentions += abnormal
         return bool(abnormal)
     # "Clear of effusion" denies only the effusion; "in satisfactory position" describes a device.
-    if sentence.scope.denied[state.first] or sentence.between(state.end, state.end + 1) & _NOT_OF_SUBJECT:
+    if sentence.scope.denied[state.first] or sentence.get_words(state.end, state.end + 1) & _NOT_OF_SUBJECT:
         return False
     # Some states, such as "anterior", are normal only for one structure, here the placenta.
     states = sentence.vocab.entry_states
@@ -737,9 +737,9 @@ def _get_state_finding(
     if observation is None:
         return None
     region = subject.value[0].region or HOME
-    mention = sentence.mention(state.first, state.end, [Sense(observation, region)])
+    mention = sentence.build_mention(state.first, state.end, [Sense(observation, region)])
     mention.char_start = min(mention.char_start, sentence.words[subject.first].start)
-    mention.char_stop = max(mention.char_stop, sentence.words[subject.end - 1].end)
+    mention.char_end = max(mention.char_end, sentence.words[subject.end - 1].end)
     sentence.use_all([state, subject])
     return mention
 
@@ -750,7 +750,7 @@ def _find_change(sentence: MarkedSentence, first: int, end: int) -> str | None:
     for change in sentence.changes:
         # A change behind a comma may describe the next structure.
         next_positions = range(change.end, change.end + 4)
-        is_of_next = "," in sentence.between(end, change.first) and any(
+        is_of_next = "," in sentence.get_words(end, change.first) and any(
             subject.first in next_positions for subject in sentence.subjects
         )
         if first - 3 <= change.first <= end + 3 and not is_of_next:
@@ -785,7 +785,7 @@ def _is_near_stable(
 ) -> bool:
     """Return whether a word for "stable" describes a structure, or all structures that are listed with it."""
     first, end = sorted([(stable.first, stable.end), (subject.first, subject.end)])
-    between = sentence.between(first[1], end[0])
+    between = sentence.get_words(first[1], end[0])
     return abs(stable.first - subject.first) <= 5 or not between & (_BEGIN | {"with", "without"})
 
 
@@ -810,6 +810,6 @@ def find_stacked_states(sentence: MarkedSentence) -> list[Mention]:
             for match in sentence.named
         )
         if key is not None and not is_taken and key not in {sense.key for sense in name.value}:
-            further_mentions.append(sentence.mention(at, at + 1, [Sense(key, HOME)]))
+            further_mentions.append(sentence.build_mention(at, at + 1, [Sense(key, HOME)]))
             sentence.use(at, at + 1)
     return further_mentions

@@ -93,7 +93,7 @@ class MarkedSentence:
         self.words = _resolve_sides(tokens(statement), side)
         self.misspelt: list[tuple[int, int, str]] = []
         for at, token in enumerate(self.words):
-            if (spelt := vocabulary.spelling.meant(token.word)) is not None:
+            if (spelt := vocabulary.spelling.correct(token.word)) is not None:
                 self.words[at] = token._replace(word=spelt)
                 self.misspelt.append((token.start, token.end, spelt))
         text, size = [token.word for token in self.words], len(self.words)
@@ -146,13 +146,13 @@ class MarkedSentence:
     def _mark_structures(self, text: list[str], named: list[bool]) -> None:
         """Set ``states``, and in ``subjects`` the structures that they may describe."""
         # A zone is not a state: "lower" in "the right lower lung".
-        zones = [spot for spot in self.spots if ZONES & self.between(spot.first, spot.end)]
+        zones = [spot for spot in self.spots if ZONES & self.get_words(spot.first, spot.end)]
         self.states = self.vocab.states.find(text, _mark_words(len(text), self.named, zones))
         subjects = [
             match
             for match in self.vocab.subjects.find(text, named)
             # "The prior exam" is not this study.
-            if not (match.value[0].key == WHOLE and self.between(match.first - 1, match.first) & _OLD)
+            if not (match.value[0].key == WHOLE and self.get_words(match.first - 1, match.first) & _OLD)
         ]
         self.subjects = [
             match
@@ -220,7 +220,7 @@ class MarkedSentence:
         lung base" is on one side. Any other place is returned unchanged."""
         last_token = self.words[match.end - 1]
         is_plural = statement[last_token.start : last_token.end].lower() != last_token.word
-        names_side = any(word.startswith(_BOTH) for word in self.between(match.first, match.end))
+        names_side = any(word.startswith(_BOTH) for word in self.get_words(match.first, match.end))
         if spot.location.side != "bilateral" or is_plural or names_side:
             return spot
         place = spot.location.place
@@ -234,12 +234,12 @@ class MarkedSentence:
         at = skip(self.words, change.end, frozenset(["than"]))
         if any(size.first == at for size in self.sizes):
             return True
-        has_article = "the" in self.between(change.first - 1, change.first)
+        has_article = "the" in self.get_words(change.first - 1, change.first)
         if has_article and any(change.end == name.first for name in self.named):
             self.use(change.first, change.end)
             return True
         at = skip(self.words, at, _TO_PLACE)
-        words_after = self.between(at, len(self.words))
+        words_after = self.get_words(at, len(self.words))
         return (
             at > change.end
             and any(spot.first == at for spot in self.spots)
@@ -257,7 +257,7 @@ class MarkedSentence:
         change = next((match for match in self.changes if match.first in (degree.end, at)), None)
         if change is None:
             return False
-        has_noun = self.between(change.first, change.end) & CHANGE_NOUNS
+        has_noun = self.get_words(change.first, change.end) & CHANGE_NOUNS
         if not (last_word.endswith("ly") or last_word == "little" or has_noun):
             return False
         self.use(degree.first, degree.end)
@@ -273,11 +273,11 @@ class MarkedSentence:
         for match in matches:
             self.use(match.first, match.end)
 
-    def between(self, first: int, end: int) -> set[str]:
+    def get_words(self, first: int, end: int) -> set[str]:
         """Return the set of words from ``first`` to before ``end``."""
         return {word.word for word in self.words[first:end]}
 
-    def mention(self, first: int, end: int, senses: list[Sense]) -> Mention:
+    def build_mention(self, first: int, end: int, senses: list[Sense]) -> Mention:
         """Return a mention of the finding that the words from ``first`` to before ``end`` name, denied or
         doubted if a cue reaches it."""
         presence: Presence = "present"
@@ -293,10 +293,10 @@ class MarkedSentence:
             presence,
             self.words[first].start,
             self.words[end - 1].end,
-            before=before,
+            words_before=before,
             probable=presence == "uncertain" and self.scope.doubted[first] == PROBABLE,
         )
 
-    def now(self, matches: Sequence[PhraseMatch[V]]) -> list[PhraseMatch[V]]:
+    def select_current(self, matches: Sequence[PhraseMatch[V]]) -> list[PhraseMatch[V]]:
         """Return the phrases whose first word does not describe an earlier state."""
         return [match for match in matches if not self.past[match.first]]

@@ -59,7 +59,7 @@ class Phrases(Generic[V]):
                 lengths.sort(reverse=True)
         return self._values[words]
 
-    def entries(self) -> list[tuple[str, ...]]:
+    def list_phrases(self) -> list[tuple[str, ...]]:
         """Return the words of every phrase."""
         return list(self._values)
 
@@ -231,7 +231,7 @@ class Spelling:
                 self._shortened.setdefault(short, []).append(word)
         self._corrections: dict[str, str | None] = {}
 
-    def meant(self, word: str) -> str | None:
+    def correct(self, word: str) -> str | None:
         """Return the word to which a word is corrected: the only wanted word from which it differs by one
         letter added, left out, changed or swapped with the next.
 

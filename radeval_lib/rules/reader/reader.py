@@ -116,7 +116,7 @@ def _join_to_previous(
     ]
     if not candidates:
         return None
-    prefix = f"{previous.text[candidates[-1].char_start : candidates[-1].char_stop]} "
+    prefix = f"{previous.text[candidates[-1].char_start : candidates[-1].char_end]} "
     offsets = [*[statement.start] * (len(prefix) - 1), statement.end, *statement.offsets]
     statement_with_name = replace(statement, text=prefix + statement.text, offsets=offsets)
     sentence = parse(statement_with_name.text, side)
@@ -158,7 +158,7 @@ class _Report:
             kept_numbers = []
             for number, (mention, sense) in enumerate(chosen):
                 if self._is_stray(mention, sense):
-                    stray_spans.append(statement.span(mention.char_start, mention.char_stop))
+                    stray_spans.append(statement.span(mention.char_start, mention.char_end))
                 elif not self._is_absorbed(mention, chosen, statement):
                     kept_numbers.append(number)
             indices = {number: len(findings) + rank for rank, number in enumerate(kept_numbers)}
@@ -187,7 +187,7 @@ class _Report:
     def _is_absorbed(mention: Mention, chosen: Iterable[tuple[Mention, Sense]], statement: Statement) -> bool:
         """Return whether a mention is only the prefix of another finding's name, such as "calcified" in
         "calcified hilar lymph nodes"."""
-        words = statement.text[mention.char_start : mention.char_stop].lower()
+        words = statement.text[mention.char_start : mention.char_end].lower()
         return any(
             words in sense.prefix and other is not mention and 0 <= other.first - mention.end <= 5
             for other, sense in chosen
@@ -196,9 +196,8 @@ class _Report:
     def _choose_sense(self, mention: Mention) -> Sense:
         """Return the most likely sense of a name: one whose prefix precedes it, else one whose places
         fit, else one of the region with the most votes."""
-        senses = [
-            sense for sense in mention.senses if not sense.prefix or set(sense.prefix) <= set(mention.before)
-        ]
+        words_before = set(mention.words_before)
+        senses = [sense for sense in mention.senses if words_before.issuperset(sense.prefix)]
         if not senses:
             senses = [sense._replace(prefix=()) for sense in mention.senses]
         if len(senses) == 1:
@@ -262,11 +261,11 @@ class _Report:
         self, mention: Mention, sense: Sense, statement: Statement, diagnoses: tuple[int, ...]
     ) -> Finding:
         """Return the finding that a mention states, given its sense and the indices of its diagnoses."""
-        start, end = statement.span(mention.char_start, mention.char_stop)
+        start, end = statement.span(mention.char_start, mention.char_end)
         words, locations = self.text[start:end], self._locate(mention, sense)
         is_qualified = locations or mention.severity is not None or mention.size_mm or mention.change
         # "No effusion" denies the name itself; "no large effusion" and "no acute effusion" deny only a kind.
-        name_is_denied = bool(_BEFORE_DENIED.intersection(mention.before[-1:]))
+        name_is_denied = bool(_BEFORE_DENIED.intersection(mention.words_before[-1:]))
         name_is_denied = name_is_denied and words.lower().split()[0] not in _KINDS
         outright = mention.presence == "absent" and not is_qualified and name_is_denied
         return Finding(
@@ -291,7 +290,7 @@ class _Report:
             return self.regions[subject.region], fits
 
         subject = max((subject for subject in normal_mention.subjects if subject.region), key=score)
-        start, end = statement.span(normal_mention.char_start, normal_mention.char_stop)
+        start, end = statement.span(normal_mention.char_start, normal_mention.char_end)
         return NormalStatement(subject.key, start, end, self.text[start:end], normal_mention.change)
 
 
@@ -407,7 +406,7 @@ def coverage(text: str) -> Coverage:
             unread.append(span)
             continue
         used += max(sentence.used - len(strays_inside), 0)
-        unused = [(statement.span(word.char_start, word.char_stop), word.kind) for word in sentence.unused]
+        unused = [(statement.span(word.char_start, word.char_end), word.kind) for word in sentence.unused]
         unused += [(stray, "word") for stray in strays_inside]
         if unused:
             unused_spans, kinds = zip(*unused, strict=True)

@@ -1,5 +1,4 @@
-"""Records of what was read: the findings and normal statements of a report, and the mentions in a
-sentence."""
+"""Records of the reader: the findings and normal statements of a report, and the mentions in a sentence."""
 
 from __future__ import annotations
 
@@ -12,20 +11,22 @@ from radeval_lib.rules.report_text import tokens
 Presence = Literal["present", "absent", "uncertain"]
 
 
-#: The count of several findings without a number.
+#: The count of several findings that are stated without a number.
 SEVERAL = 0
 
 
-#: The attributes that a finding has from its mention without change, and that the judge compares.
+#: The attributes that a finding takes unchanged from its mention and that the judge compares.
 MEASURED = ("severity", "size_mm", "span_mm", "distance_mm", "count", "greater", "grade", "volume_ml")
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place of the lexicon and its side; either may be None, not both.
+    """An anatomical location; place or side may be None, but not both.
 
-    ``place`` is a key of the lexicon's places ("lower_lobe") or of ``reading.yml``; ``side`` is left, right
-    or bilateral.
+    Attributes
+    ----------
+    place : the key of a place in the lexicon or ``reading.yml``, such as "lower_lobe".
+    side : "left", "right" or "bilateral".
     """
 
     place: str | None
@@ -38,27 +39,28 @@ class Finding:
 
     Attributes
     ----------
-    observation : the lexicon's key of the finding, "pleural_effusion".
-    presence : "uncertain" if the report hedges.
-    start, end : the characters of its name in the report, end exclusive.
-    words : the report's words for it, ``text[start:end]``.
-    locations : its places and sides; empty if none is named.
-    severity : its step on the scale of the observation, 0 for the mildest; None if no degree is stated.
-    size_mm : its diameters in millimetres, in the report's order; empty if none is stated.
+    observation : the finding's key in the lexicon, such as "pleural_effusion".
+    presence : "present", "absent", or "uncertain" if the report hedges.
+    start, end : the characters of the finding's name in the report, end exclusive.
+    words : the name as the report has it, ``text[start:end]``.
+    locations : the stated locations; empty if none is stated.
+    severity : the step on the observation's scale, 0 for the mildest; None if no degree is stated.
+    size_mm : the diameters in millimetres, in the report's order; empty if none is stated.
     change : the kind of change since an earlier study: new, increased, decreased or unchanged; None if none
         is stated.
-    sign_of : the indices, in the reading's findings, of the diagnoses that it is read as.
-    probable : whether an uncertain finding is called likely, or one of two, and not merely possible.
+    sign_of : indices into the reading's findings: the diagnoses of which the finding is a sign.
+    outright : whether the finding is denied by its name alone ("no effusion"), without place, severity, size
+        or change, so that the denial contradicts every other mention of the finding.
+    distance_mm : the distance of a device's tip from a landmark, in millimetres; None if not stated.
+    probable : whether an uncertain finding is called likely, or one of two alternatives, and not merely
+        possible.
     count : the number of such findings; :data:`SEVERAL` for several without a number, None if not stated.
-    qualities : its qualities that exclude others, such as "acute" or "old".
-    greater : the side on which there is more of a bilateral finding; None if not stated.
-    grade : its grade, stage or category, such as "4b", with Roman numerals as digits; empty if not stated.
-    volume_ml : its volume in millilitres; None if not stated.
-    outright : whether it is denied by its name alone ("no effusion"), without place, severity, size or
-        change, so that the denial contradicts every other mention of the finding.
-    distance_mm : the distance of a device's tip from the place that is named with it; None if not stated.
-    span_mm : the smallest and largest diameter that it may have ("5-7 mm", "less than 1 cm"); None if its
-        size is exact or not stated.
+    qualities : mutually exclusive qualities, such as "acute", as opposed to "old".
+    greater : the side with more of a bilateral finding; None if not stated.
+    grade : the grade, stage or category, such as "4b", with Roman numerals as digits; empty if not stated.
+    volume_ml : the volume in millilitres; None if not stated.
+    span_mm : the smallest and the largest possible diameter, in millimetres ("5-7 mm", "less than 1 cm");
+        None if the size is exact or not stated.
     """
 
     observation: str
@@ -84,8 +86,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class NormalStatement:
-    """A statement that a structure is normal ("the lungs are clear"); ``key`` is the lexicon's for it,
-    and the other fields are as in a :class:`Finding`."""
+    """A statement that a structure is normal, such as "the lungs are clear".
+
+    Attributes
+    ----------
+    key : the statement's key in the lexicon, such as "lungs_clear".
+    start, end : the characters of the statement in the report, end exclusive.
+    words : the statement as the report has it, ``text[start:end]``.
+    change : the stated kind of change, such as "unchanged"; None if none is stated.
+    """
 
     key: str
     start: int
@@ -96,7 +105,7 @@ class NormalStatement:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The findings and normal statements of a report, in its order.
+    """The findings and normal statements of a report, in the report's order.
 
     ``strays`` are the (start, end) of names that were left out because they would be the only words of
     another region of the body.
@@ -107,27 +116,27 @@ class Reading:
     strays: tuple[tuple[int, int], ...] = ()
 
 
-# Possible meanings of words: findings, structures and places, each of a region of the body.
+# Possible meanings of names: observations, structures and places, each in a region of the body.
 
 
 #: The key of the study or the chest as a whole, which is not in the lexicon.
 WHOLE = "chest_normal"
-#: The region to which ambiguous names belong if the report does not decide it.
+#: The region of ambiguous names in a report that names no region.
 HOME = "chest"
 
 
 def normalize(text: str) -> str:
-    """Return the words of a text in the form of the vocabularies, joined by blanks."""
+    """Return the normalized words of a text, separated by blanks, as vocabularies store them."""
     return " ".join(token.word for token in tokens(text))
 
 
-#: The key of phrases that contain a finding's name but assert none.
+#: The key of phrases that contain the name of a finding but assert no finding.
 IGNORED = ""
 
 
 class Sense(NamedTuple):
-    """A possible meaning of a name: the key and region of an observation, and the words that must come
-    before the name (``prefix``)."""
+    """A possible meaning of a finding's name: the key and region of an observation, and the words that must
+    come before the name (``prefix``)."""
 
     key: str
     region: str
@@ -148,7 +157,7 @@ class Spot(NamedTuple):
     region: str
 
 
-# Mentions in one sentence, before the rest of the report decides what ambiguous words mean.
+# Mentions in a sentence, in which ambiguous names still have all their possible meanings.
 
 
 @dataclass(slots=True)
@@ -157,21 +166,21 @@ class Mention:
 
     Attributes
     ----------
-    first, end : the indices of its first word and of the word after its last one.
-    senses : the observations that its name may stand for.
-    presence : present, absent or uncertain.
-    char_start, char_stop : its characters in the sentence, end exclusive, including those of its structure if
-        it is the state of one.
-    spots : for each place named with it, the possible meanings of the place.
-    sides : the sides that are named with it apart from places.
-    severity : the highest degree stated, from 0; None if none is.
-    size_mm : its diameters in millimetres; empty if none is stated.
-    distance_mm : the distance of a device's tip from a landmark in millimetres, 0 at the landmark.
+    first, end : the indices of the first word of the name and of the word after its last word.
+    senses : the observations for which the name may stand.
+    presence : "present", "absent" or "uncertain".
+    char_start, char_end : the characters of the name in the sentence, end exclusive; for the state of a
+        structure, those of both.
+    spots : for each place that is stated with the finding, the possible meanings of the place.
+    sides : the sides that are stated apart from a place.
+    severity : the highest stated degree, from 0; None if none is stated.
+    size_mm : the diameters in millimetres; empty if none is stated.
+    distance_mm : the distance of a device's tip from a landmark, in millimetres, 0 at the landmark; None if
+        not stated.
     change : the kind of change, such as "increased"; None if none is stated.
-    sign_of : the indices, in the sentence, of the mentions of the diagnoses that it is a sign of.
-    count, qualities, greater, grade, volume_ml, span_mm : as in a :class:`Finding`.
-    before : at most six words before it.
-    probable : whether an uncertain finding is called likely, or one of two, and not merely possible.
+    sign_of : indices into the sentence's mentions: the diagnoses of which the finding is a sign.
+    words_before : at most six words before the name.
+    probable, count, qualities, greater, grade, volume_ml, span_mm : as in a :class:`Finding`.
     """
 
     first: int
@@ -179,7 +188,7 @@ class Mention:
     senses: list[Sense]
     presence: Presence
     char_start: int
-    char_stop: int
+    char_end: int
     spots: list[list[Spot]] = field(default_factory=list)
     sides: list[str] = field(default_factory=list)
     severity: int | None = None
@@ -187,7 +196,7 @@ class Mention:
     distance_mm: float | None = None
     change: str | None = None
     sign_of: tuple[int, ...] = ()
-    before: tuple[str, ...] = ()
+    words_before: tuple[str, ...] = ()
     probable: bool = False
     count: int | None = None
     qualities: set[Quality] = field(default_factory=set)
@@ -198,13 +207,20 @@ class Mention:
 
 
 class NormalMention(NamedTuple):
-    """A mention of a structure as normal: the possible meanings of the structure, the words that call it
-    normal (``state``), its (char_start, char_stop) in the sentence, and the stated change."""
+    """A mention of a structure as normal.
+
+    Attributes
+    ----------
+    subjects : the possible meanings of the structure's name.
+    state : the normalized words that call the structure normal.
+    char_start, char_end : the characters of structure and state in the sentence, end exclusive.
+    change : the stated kind of change; None if none is stated.
+    """
 
     subjects: list[Subject]
     state: str
     char_start: int
-    char_stop: int
+    char_end: int
     change: str | None
 
 
@@ -213,20 +229,25 @@ class Unused(NamedTuple):
 
     Attributes
     ----------
-    char_start, char_stop : its characters in the sentence, end exclusive.
+    char_start, char_end : the characters of the word in the sentence, end exclusive.
     kind : "size", "place", "side", "degree", "change", "negation", or "word" for any other.
     """
 
     char_start: int
-    char_stop: int
+    char_end: int
     kind: str
 
 
 class Parsed(NamedTuple):
-    """The mentions in a sentence; positions are relative to the sentence.
+    """The mentions in a sentence; all character positions are positions in the sentence.
 
-    ``spots`` are its places, ``used`` is the number of meaningful words that were used, ``unused`` are those
-    that were not, and ``misspelt`` are (start, end, corrected word).
+    Attributes
+    ----------
+    mentions, normals : the mentions of findings and of normal structures.
+    spots : for each place in the sentence, its possible meanings.
+    used : the number of meaningful words that were used in reading the sentence.
+    unused : the meaningful words that were not used.
+    misspelt : (start, end, corrected word) of each misspelt word, in characters.
     """
 
     mentions: tuple[Mention, ...]

@@ -90,8 +90,8 @@ class ScopeWords(NamedTuple):
         length n.
     clause : for each word, the first word of its clause; length n.
     links : words at which a finding is linked to the diagnosis that it is read as ("likely represents").
-    before : cues that reach forward, and those that only end a reach ("but").
-    after : cues that reach back ("is not seen").
+    forward_cues : cues that reach forward, and those that only end a reach ("but").
+    backward_cues : cues that reach back ("is not seen").
     """
 
     denied: list[bool]
@@ -99,8 +99,8 @@ class ScopeWords(NamedTuple):
     hypothetical: list[bool]
     clause: list[int]
     links: list[int]
-    before: list[PhraseMatch[str]]
-    after: list[PhraseMatch[str]]
+    forward_cues: list[PhraseMatch[str]]
+    backward_cues: list[PhraseMatch[str]]
 
 
 def find_scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> ScopeWords:
@@ -116,7 +116,7 @@ def find_scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags)
     flags : properties of the words.
     """
     text = [word.word for word in words]
-    cues, cues_behind = vocabulary.cues.find(text), vocabulary.after.find(text)
+    cues, cues_behind = vocabulary.forward_cues.find(text), vocabulary.backward_cues.find(text)
     cues_behind = _add_wordings_of_not_seen(words, cues_behind, cues, flags)
     cue_at = {cue.first: cue for cue in cues if not flags.blocked[cue.first]} | _find_late_denials(
         words, flags.named
@@ -135,7 +135,7 @@ def find_scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags)
         reached.hypothetical.extend([forward_pass.talking] * (end - at))
         reached.clause.extend([forward_pass.start] * (end - at))
         at = end
-    reached.before.extend(cue_at.values())
+    reached.forward_cues.extend(cue_at.values())
     _reach_back(words, cues_behind, flags, vocabulary, reached)
     return reached
 

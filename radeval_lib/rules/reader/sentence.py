@@ -59,7 +59,7 @@ def parse(text: str, side: str = "") -> Parsed:
     """
     sentence = MarkedSentence(text, load_vocabulary(), side)
     mentions = [
-        sentence.mention(match.first, match.end, _narrow_senses(sentence, match))
+        sentence.build_mention(match.first, match.end, _narrow_senses(sentence, match))
         for match in sentence.named
         if match.value[0].key != IGNORED
     ]
@@ -68,7 +68,7 @@ def parse(text: str, side: str = "") -> Parsed:
     mentions = [mention for mention in mentions if not sentence.scope.hypothetical[mention.first]]
     # "Previously a 2 cm nodule, now 3 cm" states a nodule, although its name is in the past.
     mentions = [mention for mention in mentions if not sentence.past[mention.first]] or (
-        mentions if not normals and NOW & sentence.between(0, len(sentence.words)) else []
+        mentions if not normals and NOW & sentence.get_words(0, len(sentence.words)) else []
     )
     mentions = sorted([*_drop_parts_of_names(sentence, mentions), *find_stacked_states(sentence)], key=_FIRST)
     mentions = sorted([*mentions, *_find_other_sides(sentence, mentions)], key=_FIRST)
@@ -77,7 +77,7 @@ def parse(text: str, side: str = "") -> Parsed:
     # A phrase that is not a finding ("aeration") takes its own attributes, so that no finding gets them.
     word_texts = [word.word for word in sentence.words]
     ignored_mentions = [
-        sentence.mention(match.first, match.end, match.value)
+        sentence.build_mention(match.first, match.end, match.value)
         for match in sentence.named
         if match.value[0].key == IGNORED
         and " ".join(word_texts[match.first : match.end]) in sentence.vocab.no_findings
@@ -118,10 +118,10 @@ def _find_other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list
         earlier = [mention for mention in mentions if mention.end <= begin]
         inside = [at for at, first in enumerate(clauses) if first == begin]
         phrases = (*sentence.named, *sentence.subjects, *sentence.spots, *more)
-        has_verb = bool(sentence.between(begin, inside[-1] + 1) & _STATING_VERBS)
+        has_verb = bool(sentence.get_words(begin, inside[-1] + 1) & _STATING_VERBS)
         is_named = side.value == "bilateral" or any(phrase.first in inside for phrase in phrases)
         if earlier and has_verb and not is_named:
-            more.append(sentence.mention(side.first, side.end, earlier[-1].senses))
+            more.append(sentence.build_mention(side.first, side.end, earlier[-1].senses))
     return more
 
 
@@ -136,7 +136,7 @@ def _split_by_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tu
     sided = [spot for spot in sentence.spots if spot.value[0].location.side] + sentence.sides
     if len(sided) < 2 or not mentions:
         return []
-    denials = [cue for cue in sentence.scope.before if cue.value == "negation_before"]
+    denials = [cue for cue in sentence.scope.forward_cues if cue.value == "negation_before"]
     attributes: list[PhraseMatch[Any]] = [*sentence.degrees, *sentence.sizes, *sentence.changes, *denials]
     pairs: list[tuple[int, int, str | None]] = []
     for side in sorted(sided, key=_FIRST):
@@ -151,7 +151,7 @@ def _split_by_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tu
                 break
     parts = []
     for pair, following in pairwise(pairs):
-        between = sentence.between(pair[1], following[0])
+        between = sentence.get_words(pair[1], following[0])
         after = next((each for each in mentions if 0 <= each.first - following[1] <= 1), None)
         before = next((each for each in reversed(mentions) if 0 <= pair[0] - each.end <= 2), None)
         owner = before if after is None else after
@@ -159,9 +159,9 @@ def _split_by_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tu
         if owner is None or overlaps or not between or between - _BETWEEN_SIDES:
             continue
         for first, end, change in (pair,) if after is not None else (pair, following):
-            part = sentence.mention(first, end, owner.senses)
+            part = sentence.build_mention(first, end, owner.senses)
             parts.append(
-                (owner, replace(part, char_start=owner.char_start, char_stop=owner.char_stop, change=change))
+                (owner, replace(part, char_start=owner.char_start, char_end=owner.char_end, change=change))
             )
     return parts
 
@@ -196,12 +196,12 @@ def _drop_parts_of_names(sentence: MarkedSentence, mentions: list[Mention]) -> l
 def _belongs_to_next(sentence: MarkedSentence, mention: Mention, after: Mention) -> bool:
     """Return whether a mention and the next one, ``after``, are one finding: "calcified small granuloma",
     "lines and tubes: ETT", "fracture of a sternotomy wire"."""
-    between = sentence.between(mention.end, after.first)
+    between = sentence.get_words(mention.end, after.first)
     is_adjective = mention.end == mention.first + 1 and sentence.words[mention.first].word in ADJECTIVES
     if is_adjective and after.first - mention.end <= 5 and not SEPARATORS.keys() & between:
         return True
     is_heading = all(sense.key == "tubes_lines" for sense in mention.senses)
-    has_colon = ":" in sentence.between(mention.end, mention.end + 1)
+    has_colon = ":" in sentence.get_words(mention.end, mention.end + 1)
     return (is_heading and has_colon) or _is_device_fracture(sentence, mention, after)
 
 
@@ -210,15 +210,15 @@ def _is_device_fracture(sentence: MarkedSentence, mention: Mention, after: Menti
     wire"."""
     if not all(sense.key in sentence.vocab.devices for sense in after.senses):
         return False
-    names_fracture = sentence.between(mention.first, mention.end) & {"fracture", "fx"}
+    names_fracture = sentence.get_words(mention.first, mention.end) & {"fracture", "fx"}
     is_near = after.first - mention.end <= 4
-    return bool(names_fracture) and is_near and "of" in sentence.between(mention.end, after.first)
+    return bool(names_fracture) and is_near and "of" in sentence.get_words(mention.end, after.first)
 
 
 def _doubt_alternatives(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Set two findings to uncertain, in place, if "or" or "versus" joins them: "atelectasis or scarring"."""
     for mention, after in pairwise(mentions):
-        between = sentence.between(mention.end, after.first)
+        between = sentence.get_words(mention.end, after.first)
         is_near = after.first - mention.end <= 5 and not between & {",", "with"}
         if is_near and between & _EITHER and mention.presence != "absent" and after.presence != "absent":
             for either in (mention, after):
@@ -251,8 +251,8 @@ def _link_signs(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             continue
         first = mentions[stated_after[0]].first
         verbs = {"is", "are"} | ({"but"} if stated_after[0] > number + 1 else set())
-        between = sentence.between(mention.end, first)
-        is_equated = between & {"is", "are"} and sentence.between(first - 2, first) & verbs
+        between = sentence.get_words(mention.end, first)
+        is_equated = between & {"is", "are"} and sentence.get_words(first - 2, first) & verbs
         is_opacity = any(sense.key in _OPAQUE for sense in mention.senses)
         if is_equated and not between & {",", "and"} and is_opacity:
             mention.sign_of = (stated_after[0],)
@@ -267,7 +267,7 @@ def _select_joined_diagnoses(
     """
     last_index = 0
     for mention, after in pairwise(diagnoses):
-        between = sentence.between(mentions[mention].end, mentions[after].first)
+        between = sentence.get_words(mentions[mention].end, mentions[after].first)
         if not between <= _CHOICE or not between & (_EITHER | {"/"}):
             break
         last_index += 1
@@ -315,7 +315,7 @@ def _is_date_number(sentence: MarkedSentence, at: int) -> bool:
     word = sentence.words[at].word
     if len(word) == 4 and word.startswith(("19", "20")):
         return True  # The number is a year.
-    neighbours = sentence.between(max(0, at - 1), at) | sentence.between(at + 1, at + 2)
+    neighbours = sentence.get_words(max(0, at - 1), at) | sentence.get_words(at + 1, at + 2)
     return bool(neighbours & _NEXT_TO_DATES)
 
 
@@ -349,7 +349,7 @@ def _classify_words(sentence: MarkedSentence, mentions: list[Mention]) -> list[s
 def _find_unused_negations(sentence: MarkedSentence, mentions: list[Mention]) -> list[PhraseMatch[str]]:
     """Return the negations that deny none of the mentions; mark the others, and all hedges, as used."""
     unused = []
-    for cue in sentence.scope.before:
+    for cue in sentence.scope.forward_cues:
         if cue.value != "negation_before":
             sentence.use(cue.first, cue.end)
             continue
@@ -359,7 +359,7 @@ def _find_unused_negations(sentence: MarkedSentence, mentions: list[Mention]) ->
             sentence.use(cue.first, cue.end)
         elif not any(sentence.used[cue.first : cue.end]):
             unused.append(cue)
-    for negation in sentence.scope.after:
+    for negation in sentence.scope.backward_cues:
         if negation.value == "hedge" or any(
             mention.presence == "absent" and mention.first < negation.first for mention in mentions
         ):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib import own_yaml
-from radeval_lib.rules.lexicon.entries import Lexicon, NormalEntry
+from radeval_lib.rules.lexicon.list_phrases import Lexicon, NormalEntry
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.reader.phrases import Phrases, Quality, Spelling
 from radeval_lib.rules.reader.records import HOME, IGNORED, Location, Sense, Spot, Subject, normalize
@@ -57,9 +57,9 @@ class Vocabulary:
     qualities : words for qualities that exclude each other, as in a :class:`Finding`; None for phrases with
         such a word that state no quality.
     compounds : findings that consist of several others, with these.
-    cues : cues before a finding, and words that end the scope of a cue, with their kind.
+    forward_cues : cues before a finding, and words that end the scope of a cue, with their kind.
     possible : words of a hedge that calls a finding merely possible.
-    after : cues behind a finding, with their kind: ``negation`` or ``hedge``.
+    backward_cues : cues behind a finding, with their kind: ``negation`` or ``hedge``.
     links : hedges that link a finding to the diagnosis that it is read as.
     sides : left, right or bilateral.
     sided : places that may have a side.
@@ -74,10 +74,10 @@ class Vocabulary:
     relatives : words for people other than the patient.
     seldom_denied : observations that are not taken as part of a list of denials after a comma alone.
     no_findings : phrases that take modifiers and are not findings.
-    beside : by numbered place (vertebra or rib), the places next to it.
+    neighbours : by numbered place (vertebra or rib), the places next to it.
     malpositions : by device, the places where its tip must not be.
-    kin : pairs of observations that are near relatives.
-    kinds : pairs of a coarser and a finer observation.
+    related : pairs of observations that are near relatives.
+    hyponyms : pairs of a coarser and a finer observation.
     limits : structures, with the size in millimetres from which on they are an observation, and that
         observation.
     """
@@ -96,9 +96,9 @@ class Vocabulary:
     changes: Phrases[str]
     qualities: Phrases[Quality | None]
     compounds: Mapping[str, list[str]]
-    cues: Phrases[str]
+    forward_cues: Phrases[str]
     possible: frozenset[str]
-    after: Phrases[str]
+    backward_cues: Phrases[str]
     links: Phrases[bool]
     sides: Phrases[str]
     sided: frozenset[str]
@@ -113,10 +113,10 @@ class Vocabulary:
     relatives: frozenset[str]
     seldom_denied: frozenset[str]
     no_findings: frozenset[str]
-    beside: Mapping[str, frozenset[str]]
+    neighbours: Mapping[str, frozenset[str]]
     malpositions: Mapping[str, frozenset[str]]
-    kin: frozenset[frozenset[str]]
-    kinds: frozenset[tuple[str, str]]
+    related: frozenset[frozenset[str]]
+    hyponyms: frozenset[tuple[str, str]]
     limits: Phrases[tuple[float, str]]
 
     def takes_side(self, observation: str) -> bool:
@@ -395,9 +395,9 @@ def load_vocabulary() -> Vocabulary:
         changes=Phrases((word, kind) for kind, words in raw["change"].items() for word in words),
         qualities=Phrases(_list_quality_words(raw)),
         compounds=raw["compounds"],
-        cues=Phrases((word, kind) for kind in _CUES for word in raw[kind]),
+        forward_cues=Phrases((word, kind) for kind in _CUES for word in raw[kind]),
         possible=frozenset(raw["possible"]),
-        after=Phrases(after),
+        backward_cues=Phrases(after),
         links=Phrases((word, True) for word in raw["links"]),
         sides=Phrases((word, side) for side, words in raw["sides"].items() for word in words),
         sided=frozenset(
@@ -417,10 +417,10 @@ def load_vocabulary() -> Vocabulary:
         relatives=frozenset(raw["relatives"]),
         seldom_denied=frozenset(raw["seldom_denied"]),
         no_findings=frozenset(map(normalize, raw["no_findings"])),
-        beside=find_neighbours(raw["numbered"]),
+        neighbours=find_neighbours(raw["numbered"]),
         malpositions={key: frozenset(places) for key, places in raw["malpositions"].items()},
-        kin=frozenset(frozenset(pair) for family in raw["families"] for pair in combinations(family, 2)),
-        kinds=kinds,
+        related=frozenset(frozenset(pair) for family in raw["families"] for pair in combinations(family, 2)),
+        hyponyms=kinds,
         limits=Phrases(
             (structure, (limit, observation))
             for observation, structures in raw["limits"].items()

@@ -186,7 +186,7 @@ class _AbsentList:
     def __init__(self, text: str) -> None:
         """Begin with no list open; ``text`` is in plain characters."""
         self._text, self._open = text, False
-        self._search_start = 0  # An empty line behind this position ends the list.
+        self._start = 0  # An empty line behind this position ends the list.
 
     def read_heading(self, heading: re.Match[str], end: int) -> None:
         """Open a list of absent findings if a list heading, which ends at ``end``, begins one; else close the
@@ -194,16 +194,14 @@ class _AbsentList:
         # "Negative. Mild edema." and "No. 3" deny nothing.
         ends_sentence = self._text[end : end + 1] in (".", "!") and "negatives" not in heading.group().lower()
         self._open = bool(heading["denied"]) and not ends_sentence
-        self._search_start = len(self._text)  # An empty line right below the heading does not end the list.
+        self._start = len(self._text)  # An empty line right below the heading does not end the list.
 
     def includes(self, statement: str, start: int, end: int) -> bool:
         """Return whether the list of absent findings includes the next statement, at ``start`` to ``end`` of
         the text; close the list if it does not."""
-        if self._open and (
-            _SENTENCE.search(statement) or _BLANK.search(self._text, self._search_start, start)
-        ):
+        if self._open and (_SENTENCE.search(statement) or _BLANK.search(self._text, self._start, start)):
             self._open = False
-        self._search_start = end
+        self._start = end
         return self._open
 
 

@@ -136,8 +136,8 @@ def _only_finding(sentence: str) -> set[str]:
     if len(named) != 1 or named[0].value[0].key in (IGNORED, "acute_disease"):
         return set()
     # "There is" ends the reach of a denial, and denies nothing itself.
-    unclear = any(cue.value != "stops" or cue.first for cue in settings.cues.find(words))
-    unclear |= any(group.find(words) for group in (settings.after, settings.links))
+    unclear = any(cue.value != "stops" or cue.first for cue in settings.forward_cues.find(words))
+    unclear |= any(group.find(words) for group in (settings.backward_cues, settings.links))
     structures = {subject.key for item in settings.subjects.find(words) for subject in item.value}
     name = set(words[named[0].first : named[0].end])
     states = any(
@@ -155,7 +155,9 @@ def _is_related(keys: set[str], sentence: str, rest: str) -> bool:
     """Return whether the rest of a report mentions a sentence's finding, one of ``keys``, or a relative of
     it."""
     settings = load_vocabulary()
-    related = {key for pair in (*settings.kin, *settings.kinds) if keys & set(pair) for key in pair} | keys
+    related = {
+        key for pair in (*settings.related, *settings.hyponyms) if keys & set(pair) for key in pair
+    } | keys
     if related & {finding.observation for finding in read(rest).findings}:
         return True
     return any(find_relation(a, b) for a in read_content(sentence).stated for b in read_content(rest).stated)

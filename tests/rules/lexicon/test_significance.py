@@ -16,7 +16,7 @@ from radeval_lib.rules.reader.vocabulary import load_vocabulary
 def test_every_finding_is_one_that_the_reader_knows() -> None:
     table = own_yaml.read(FOLDER / "significance.yml")
     names = load_vocabulary().observations
-    keys = {sense.key for words in names.entries() for sense in names.get(words) or ()}
+    keys = {sense.key for words in names.list_phrases() for sense in names.get(words) or ()}
     for entry in (*table["classes"], *table["context"]):
         assert set(entry["findings"]) <= keys
 

@@ -36,12 +36,12 @@ def test_no_name_holds_a_word_of_degree_side_or_change():
     needed = {
         words[0]
         for phrases in (settings.degrees, settings.sides, settings.changes)
-        for words in phrases.entries()
+        for words in phrases.list_phrases()
         if len(words) == 1
     }
     swallowed = [
         name
-        for name in map(" ".join, settings.observations.entries())
+        for name in map(" ".join, settings.observations.list_phrases())
         if needed & set(name.split()) and not any(part in name for part in PART_OF_A_NAME)
     ]
     assert swallowed == []
