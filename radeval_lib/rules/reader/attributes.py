@@ -15,7 +15,7 @@ from typing import Any
 
 from radeval_lib.rules.reader.marked_sentence import MarkedSentence
 from radeval_lib.rules.reader.phrases import NUMERALS, PhraseMatch, word_set
-from radeval_lib.rules.reader.places import JOINTS, OTHER_SIDE, find_greater_side, make_bilateral
+from radeval_lib.rules.reader.places import CONJUNCTIONS, OTHER_SIDE, find_greater_side, make_bilateral
 from radeval_lib.rules.reader.records import (
     HOME,
     IGNORED,
@@ -185,7 +185,7 @@ def _share_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     scarring in the left base"."""
     for mention, after in pairwise(mentions):
         between = sentence.get_words(mention.end, after.first)
-        if mention.spots or mention.sides or not between & JOINTS or "," in between:
+        if mention.spots or mention.sides or not between & CONJUNCTIONS or "," in between:
             continue
         usual_places = _list_usual_places(sentence, mention)
         mention.spots = [

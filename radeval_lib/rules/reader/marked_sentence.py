@@ -174,7 +174,7 @@ class MarkedSentence:
             subjects=_mark_words(size, self.subjects, begins=True),
             named=named,
             placed=_mark_words(size, self.spots),
-            seldom=_mark_words(size, [match for match in self.named if self._is_seldom_denied(match)]),
+            rarely_denied=_mark_words(size, [match for match in self.named if self._is_seldom_denied(match)]),
         )
         self.scope: ScopeWords = find_scope(self.words, self.vocab, flags)
         # Only asides about a finding that no other words deny restrict its places.

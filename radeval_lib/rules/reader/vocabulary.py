@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib import own_yaml
-from radeval_lib.rules.lexicon.list_phrases import Lexicon, NormalEntry
+from radeval_lib.rules.lexicon.entries import Lexicon, NormalEntry
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.reader.phrases import Phrases, Quality, Spelling
 from radeval_lib.rules.reader.records import HOME, IGNORED, Location, Sense, Spot, Subject, normalize
