@@ -1,4 +1,4 @@
-"""Finds the phrases of a sentence: names, places, degrees, changes, states, negations and hedges."""
+"""Finds the phrases in a sentence: names, places, degrees, changes, states, negations and hedges."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from radeval_lib.rules.reader.scope import PROBABLE, ScopeWords, WordFlags, find
 from radeval_lib.rules.reader.vocabulary import Vocabulary
 from radeval_lib.rules.report_text import Token, tokens
 
-# Beginnings of the words of a place that name a side.
-_BOTH = ("bi", "both", "left", "right")
+# Beginnings of words that give the name of a place a side.
+_SIDE_PREFIXES = ("bi", "both", "left", "right")
 # Words that can come between a comparative and a place: "more prominent in the bases".
-_TO_PLACE = frozenset(["in", "at", "within", "the", "on", "towards"])
-# Words before "study" that refer to an earlier one.
-_OLD = frozenset(["prior", "previous", "earlier", "comparison"])
+_BEFORE_PLACE = frozenset(["in", "at", "within", "the", "on", "towards"])
+# Words before "study" that mean an earlier study.
+_PRIORS = frozenset(["prior", "previous", "earlier", "comparison"])
 V = TypeVar("V")
 
 
-def _mark_words(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False) -> list[bool]:
-    """Return for each of ``size`` words whether it is in one of the phrases or, with ``begins``, whether
-    it is the first word of one."""
-    marked = [False] * size
+def _mark_words(n: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False) -> list[bool]:
+    """Return for each of ``n`` words whether it is in one of the phrases or, with ``begins``, whether it
+    is the first word of one."""
+    flags = [False] * n
     for group in groups:
         for match in group:
             for position in range(match.first, match.first + 1 if begins else match.end):
-                marked[position] = True
-    return marked
+                flags[position] = True
+    return flags
 
 
 def _resolve_sides(words: list[Token], side: str) -> list[Token]:
     """Return the words with "ipsilateral" and "contralateral" replaced by left or right, according to the
-    last side named before them; ``side`` is the last one in earlier statements, or empty."""
+    last side named before them; ``side`` is the last side that earlier statements name, or empty."""
     resolved = []
     for token in words:
         if token.word in OTHER_SIDE:
@@ -58,8 +58,8 @@ def _resolve_sides(words: list[Token], side: str) -> list[Token]:
 class MarkedSentence:
     """The phrases of every kind in a statement, and which of its words were used in reading it.
 
-    Kinds of phrases are searched one after another, because later searches skip words of earlier ones.
-    Functions that read the sentence mark the words that they use (:meth:`use`).
+    Kinds of phrases are searched one after another, and later searches skip words that earlier searches
+    found. Functions that read the sentence mark the words that they use (:meth:`use`).
 
     Attributes
     ----------
@@ -68,23 +68,24 @@ class MarkedSentence:
     misspelt : (start, end, corrected word) of each misspelt word, in characters.
     used : for each word, whether it was used; length n.
     normal : for each word, whether it belongs to a normal statement; length n.
-    named : names of findings, with the observations that each may stand for.
-    spots : places, with their possible meanings; like ``sides``, without those of asides ("not on the
-        right").
-    compared : comparisons of both sides, such as "larger on the right".
-    changes : words of change, with their kind.
-    degrees : words of degree that do not describe a change, with their step.
-    states : words for a state: normal, abnormal or a word of the vocabulary's ``abnormal_states``.
-    subjects : structures, with the normal statements that each may be the subject of.
-    sides : words of sides, with left, right or bilateral.
+    named : names of findings, each with the observations for which it may stand.
+    spots : places, each with its possible meanings; without places in asides ("not on the right").
+    compared : comparisons of the two sides, such as "larger on the right".
+    changes : words of change, each with the kind of change.
+    degrees : words of degree that do not describe a change, each with its step of severity.
+    states : words for a state, each with "normal", "abnormal" or a word of the vocabulary's
+        ``abnormal_states``.
+    subjects : structures, each with the normal statements of which it may be the subject.
+    sides : words for sides, each with "left", "right" or "bilateral"; without sides in asides.
     sizes : measurements in millimetres.
     volumes : volumes in millilitres.
     grades : grades, stages and categories.
-    qualities : words for qualities that exclude each other, with the quality; None for phrases without one.
-    limits : structures, with the size in millimetres from which on they are too large, and the observation
-        then.
+    qualities : words for mutually exclusive qualities, each with the quality; None for phrases that state no
+        quality.
+    limits : structures, each with the least size in millimetres that is too large and the observation that
+        such a size states.
     past : for each word, whether it describes an earlier state; length n.
-    scope : the words that negations and hedges reach.
+    scope : the words that negations, hedges and hypothetical phrases reach.
     """
 
     def __init__(self, statement: str, vocabulary: Vocabulary, side: str = "") -> None:
@@ -92,19 +93,19 @@ class MarkedSentence:
         self.vocab = vocabulary
         self.words = _resolve_sides(tokens(statement), side)
         self.misspelt: list[tuple[int, int, str]] = []
-        for at, token in enumerate(self.words):
-            if (spelt := vocabulary.spelling.correct(token.word)) is not None:
-                self.words[at] = token._replace(word=spelt)
-                self.misspelt.append((token.start, token.end, spelt))
-        text, size = [token.word for token in self.words], len(self.words)
-        self.used, self.normal = [False] * size, [False] * size
+        for i, token in enumerate(self.words):
+            if (correction := vocabulary.spelling.correct(token.word)) is not None:
+                self.words[i] = token._replace(word=correction)
+                self.misspelt.append((token.start, token.end, correction))
+        texts, n = [token.word for token in self.words], len(self.words)
+        self.used, self.normal = [False] * n, [False] * n
         # Some names, such as "lymph nodes", are a finding only with a prefix, such as "enlarged".
         self.named = [
             match._replace(value=senses)
-            for match in vocabulary.observations.find(text)
-            if (senses := [sense for sense in match.value if all(word in text for word in sense.prefix)])
+            for match in vocabulary.observations.find(texts)
+            if (senses := [sense for sense in match.value if all(word in texts for word in sense.prefix)])
         ]
-        named = _mark_words(size, self.named)
+        named = _mark_words(n, self.named)
         # Places, without those within phrases that name no place.
         self.spots: list[PhraseMatch[list[Spot]]] = [
             match._replace(value=[self._trim_side(spot, match, statement) for spot in match.value])
@@ -112,69 +113,69 @@ class MarkedSentence:
             if not self._is_in_ignored_phrase(match)
         ]
         self.sizes: list[PhraseMatch[tuple[float, ...]]] = find_sizes(self.words)
-        self._mark_changes(text, named)
-        self._mark_structures(text, named)
-        self.sides = vocabulary.sides.find(text, _mark_words(size, self.spots, self.compared)) + self.compared
+        self._mark_changes(texts, named)
+        self._mark_structures(texts, named)
+        self.sides = vocabulary.sides.find(texts, _mark_words(n, self.spots, self.compared)) + self.compared
         self.volumes = list(find_sizes(self.words, VOLUMES))
         self.grades = list(find_grades(self.words))
         self.qualities = [
-            *vocabulary.qualities.find(text),
+            *vocabulary.qualities.find(texts),
             *find_segments(self.words),
         ]
-        self.limits = vocabulary.limits.find(text, named) if self.sizes else []
+        self.limits = vocabulary.limits.find(texts, named) if self.sizes else []
         self.past = find_past_words(self.words, self.sizes)
         self._mark_scope(named)
 
-    def _mark_changes(self, text: list[str], named: list[bool]) -> None:
-        """Set ``compared``, ``changes`` and ``degrees``, and make places within a comparison bilateral."""
-        denied = list(find_denied_changes(self.words, named))
+    def _mark_changes(self, texts: list[str], named: list[bool]) -> None:
+        """Set ``compared``, ``changes`` and ``degrees``, and make the places within comparisons bilateral."""
+        denied_changes = list(find_denied_changes(self.words, named))
         self.compared = list(find_side_comparisons(self.words))
         self.spots = [self._widen_if_compared(match) for match in self.spots]
-        taken_words = _mark_words(len(text), denied, self.compared)
+        taken_words = _mark_words(len(texts), denied_changes, self.compared)
         changes = [
             match
-            for match in self.vocab.changes.find(text, named)
-            if not taken_words[match.first] and not self._compares(match)
+            for match in self.vocab.changes.find(texts, named)
+            if not taken_words[match.first] and not self._compares_otherwise(match)
         ]
-        self.changes = sorted(denied + changes)
+        self.changes = sorted(denied_changes + changes)
         self.degrees = [
             match
-            for match in self.vocab.degrees.find(text, named)
+            for match in self.vocab.degrees.find(texts, named)
             if not (taken_words[match.first] or self._describes_change(match))
         ]
 
-    def _mark_structures(self, text: list[str], named: list[bool]) -> None:
-        """Set ``states``, and in ``subjects`` the structures that they may describe."""
+    def _mark_structures(self, texts: list[str], named: list[bool]) -> None:
+        """Set ``states``, and ``subjects`` to the structures that they may describe."""
         # A zone is not a state: "lower" in "the right lower lung".
         zones = [spot for spot in self.spots if ZONES & self.get_words(spot.first, spot.end)]
-        self.states = self.vocab.states.find(text, _mark_words(len(text), self.named, zones))
+        self.states = self.vocab.states.find(texts, _mark_words(len(texts), self.named, zones))
         subjects = [
             match
-            for match in self.vocab.subjects.find(text, named)
+            for match in self.vocab.subjects.find(texts, named)
             # "The prior exam" is not this study.
-            if not (match.value[0].key == WHOLE and self.get_words(match.first - 1, match.first) & _OLD)
+            if not (match.value[0].key == WHOLE and self.get_words(match.first - 1, match.first) & _PRIORS)
         ]
         self.subjects = [
             match
-            for match, after in zip_longest(subjects, subjects[1:])
+            for match, next_match in zip_longest(subjects, subjects[1:])
             # The vessels are the subject in "lung vascularity".
-            if after is None
-            or match.end != after.first
-            or after.value[0].key != "vascularity"
+            if next_match is None
+            or match.end != next_match.first
+            or next_match.value[0].key != "vascularity"
             or {"lungs_clear", "hila"}.isdisjoint(subject.key for subject in match.value)
         ]
 
     def _mark_scope(self, named: list[bool]) -> None:
         """Set ``scope``, and remove the places and sides of asides from ``spots`` and ``sides``."""
-        size = len(self.words)
+        n = len(self.words)
         asides = list(find_denied_places(self.words, [*self.spots, *self.sides], named))
         flags = WordFlags(
-            blocked=_mark_words(size, self.changes, self.compared, asides),
-            descriptors=_mark_words(size, self.degrees, self.sizes, self.changes, self.sides, begins=True),
-            subjects=_mark_words(size, self.subjects, begins=True),
+            blocked=_mark_words(n, self.changes, self.compared, asides),
+            descriptors=_mark_words(n, self.degrees, self.sizes, self.changes, self.sides, begins=True),
+            subjects=_mark_words(n, self.subjects, begins=True),
             named=named,
-            placed=_mark_words(size, self.spots),
-            rarely_denied=_mark_words(size, [match for match in self.named if self._is_seldom_denied(match)]),
+            placed=_mark_words(n, self.spots),
+            rarely_denied=_mark_words(n, [match for match in self.named if self._is_rarely_denied(match)]),
         )
         self.scope: ScopeWords = find_scope(self.words, self.vocab, flags)
         # Only asides about a finding that no other words deny restrict its places.
@@ -184,12 +185,12 @@ class MarkedSentence:
             if not self.scope.denied[max(name.first for name in self.named if name.first < aside.first)]
         ]
         self.use_all(asides)
-        in_aside = _mark_words(size, asides)
+        in_aside = _mark_words(n, asides)
         self.spots = [match for match in self.spots if not in_aside[match.first]]
         self.sides = [match for match in self.sides if not in_aside[match.first]]
 
-    def _is_seldom_denied(self, name: PhraseMatch[list[Sense]]) -> bool:
-        """Return whether all observations of the chest that a name may stand for are devices or rarely
+    def _is_rarely_denied(self, name: PhraseMatch[list[Sense]]) -> bool:
+        """Return whether all observations of the chest for which a name may stand are devices or rarely
         denied in lists; False if it stands for none of the chest."""
         keys = {sense.key for sense in name.value if sense.region == HOME}
         return bool(keys) and keys <= self.vocab.seldom_denied | self.vocab.devices
@@ -207,8 +208,8 @@ class MarkedSentence:
         )
 
     def _widen_if_compared(self, spot: PhraseMatch[list[Spot]]) -> PhraseMatch[list[Spot]]:
-        """Return a place as bilateral if it is within a comparison of both sides ("right more than left
-        basilar"), else unchanged."""
+        """Return a place as bilateral if it is within a comparison of the two sides ("right more than
+        left basilar"); else return it unchanged."""
         is_compared = any(
             compared.first <= spot.first < compared.end and compared.value == "bilateral"
             for compared in self.compared
@@ -220,41 +221,41 @@ class MarkedSentence:
         lung base" is on one side. Any other place is returned unchanged."""
         last_token = self.words[match.end - 1]
         is_plural = statement[last_token.start : last_token.end].lower() != last_token.word
-        names_side = any(word.startswith(_BOTH) for word in self.get_words(match.first, match.end))
+        names_side = any(word.startswith(_SIDE_PREFIXES) for word in self.get_words(match.first, match.end))
         if spot.location.side != "bilateral" or is_plural or names_side:
             return spot
         place = spot.location.place
         return spot._replace(location=replace(spot.location, side=None)) if place else spot
 
-    def _compares(self, change: PhraseMatch[str]) -> bool:
+    def _compares_otherwise(self, change: PhraseMatch[str]) -> bool:
         """Return whether a comparative compares places, sizes or findings ("more prominent in the bases",
-        "larger than 3 cm", "the larger nodule"), and so states no change since an earlier study."""
+        "larger than 3 cm", "the larger nodule") and therefore states no change since an earlier study."""
         if self.words[change.first].word not in MORE:
             return False
-        at = skip(self.words, change.end, frozenset(["than"]))
-        if any(size.first == at for size in self.sizes):
+        i = skip(self.words, change.end, frozenset(["than"]))
+        if any(size.first == i for size in self.sizes):
             return True
         has_article = "the" in self.get_words(change.first - 1, change.first)
         if has_article and any(change.end == name.first for name in self.named):
             self.use(change.first, change.end)
             return True
-        at = skip(self.words, at, _TO_PLACE)
-        words_after = self.get_words(at, len(self.words))
+        i = skip(self.words, i, _BEFORE_PLACE)
+        words_after = self.get_words(i, len(self.words))
         return (
-            at > change.end
-            and any(spot.first == at for spot in self.spots)
+            i > change.end
+            and any(spot.first == i for spot in self.spots)
             and not words_after & {"than", "since", "compared", "prior", "previous", "previously"}
         )
 
     def _describes_change(self, degree: PhraseMatch[int]) -> bool:
-        """Return whether a degree describes a change or a comparison of sides, and mark it as used then:
-        "slightly improved", "marked interval increase in"."""
+        """Return whether a degree describes a change or a comparison of sides, as in "slightly improved" and
+        "marked interval increase in"; if so, mark it as used."""
         last_word = self.words[degree.end - 1].word
-        at = degree.end + (degree.end < len(self.words) and self.words[degree.end].word == "interval")
+        i = degree.end + (degree.end < len(self.words) and self.words[degree.end].word == "interval")
         if any(match.first == degree.end and match.value == "bilateral" for match in self.compared):
             self.use(degree.first, degree.end)
             return True  # "slightly greater on the left"
-        change = next((match for match in self.changes if match.first in (degree.end, at)), None)
+        change = next((match for match in self.changes if match.first in (degree.end, i)), None)
         if change is None:
             return False
         has_noun = self.get_words(change.first, change.end) & CHANGE_NOUNS
@@ -264,9 +265,9 @@ class MarkedSentence:
         return True
 
     def use(self, first: int, end: int) -> None:
-        """Mark the words from ``first`` to before ``end`` as used."""
-        for at in range(first, end):
-            self.used[at] = True
+        """Mark the words from index ``first`` to before ``end`` as used."""
+        for i in range(first, end):
+            self.used[i] = True
 
     def use_all(self, matches: Iterable[PhraseMatch[Any]]) -> None:
         """Mark all words of the phrases as used."""
@@ -274,18 +275,18 @@ class MarkedSentence:
             self.use(match.first, match.end)
 
     def get_words(self, first: int, end: int) -> set[str]:
-        """Return the set of words from ``first`` to before ``end``."""
-        return {word.word for word in self.words[first:end]}
+        """Return the set of the words from index ``first`` to before ``end``."""
+        return {token.word for token in self.words[first:end]}
 
     def build_mention(self, first: int, end: int, senses: list[Sense]) -> Mention:
-        """Return a mention of the finding that the words from ``first`` to before ``end`` name, denied or
-        doubted if a cue reaches it."""
+        """Return a mention of the finding that the words from index ``first`` to before ``end`` name; it is
+        absent or uncertain if a negation or a hedge reaches the first word."""
         presence: Presence = "present"
         if self.scope.denied[first]:
             presence = "absent"
         elif self.scope.doubted[first]:
             presence = "uncertain"
-        before = tuple(word.word for word in self.words[max(0, first - 6) : first])
+        words_before = tuple(token.word for token in self.words[max(0, first - 6) : first])
         return Mention(
             first,
             end,
@@ -293,7 +294,7 @@ class MarkedSentence:
             presence,
             self.words[first].start,
             self.words[end - 1].end,
-            words_before=before,
+            words_before=words_before,
             probable=presence == "uncertain" and self.scope.doubted[first] == PROBABLE,
         )
 
