@@ -1,6 +1,7 @@
 """Parses a sentence into mentions of findings and of normal structures, with their attributes.
 
->>> [(one.presence, one.severity) for one in parse("Small left effusion, no pneumothorax").mentions]
+>>> parsed = parse("Small left effusion, no pneumothorax")
+>>> [(mention.presence, mention.severity) for mention in parsed.mentions]
 [('present', 1), ('absent', None)]
 """
 
@@ -30,30 +31,30 @@ from radeval_lib.rules.reader.vocabulary import load_vocabulary
 from radeval_lib.rules.report_text import MASK
 
 _FIRST = attrgetter("first")
-# Words that make two findings uncertain, and two diagnoses alternatives, if they come between them.
-_EITHER = frozenset(["or", "versus", "vs"])
-# Words between two diagnoses of one sign: "pneumonia or less likely atelectasis".
-_CHOICE = _EITHER | frozenset(
+# Words between two findings that make them uncertain, and between two diagnoses that make them alternatives.
+_OR_WORDS = frozenset(["or", "versus", "vs"])
+# Words that can come between two diagnoses of one sign: "pneumonia or less likely atelectasis".
+_ALTERNATIVE_WORDS = _OR_WORDS | frozenset(
     ["and", "/", "possibly", "possible", "less", "likely", "focal", "early", "superimposed", "a", MASK]
 )
 
 
-_NEXT_TO_DATES = DATES | {"/", ":", MASK} | word_set("series image slice view day hour am pm dated")
+_DATE_NEIGHBOURS = DATES | {"/", ":", MASK} | word_set("series image slice view day hour am pm dated")
 
 
 # Findings that can be equated with a more specific one: "the opacity is atelectasis".
-_OPAQUE = frozenset(["opacity", "nodule", "lung_mass", "airspace_disease", "infiltrate", "consolidation"])
-# Words that can come between a side and its attribute, and words between two such pairs.
-_NEXT_TO_SIDES = frozenset(["on", "in", "at", "the", "is", "are", "one", "side", "(", ":"])
+_OPACITIES = frozenset(["opacity", "nodule", "lung_mass", "airspace_disease", "infiltrate", "consolidation"])
+# Words that can come between a side and its attribute, and between two pairs of side and attribute.
+_BESIDE_SIDE = frozenset(["on", "in", "at", "the", "is", "are", "one", "side", "(", ":"])
 _BETWEEN_SIDES = frozenset(["and", ",", "but", "while", "whereas", "with", "the", ")", "/"])
-# Verbs by which a clause without a finding's name states something about a side.
+# Verbs with which a clause without a finding's name states something about a side.
 _STATING_VERBS = BE | {"persist", "persists", "resolved", "cleared", "seen", "gone", "not"}
 
 
 @lru_cache(maxsize=65536)
 def parse(text: str, side: str = "") -> Parsed:
-    """Return the mentions of findings and normal structures in a sentence; the result is cached and must not
-    be changed.
+    """Return the mentions of findings and normal structures in a sentence; the result is cached, so do not
+    change it.
 
     ``side`` is the last side that earlier sentences name, for words such as "contralateral".
     """
@@ -66,27 +67,27 @@ def parse(text: str, side: str = "") -> Parsed:
     state_mentions, normals = read_states(sentence)
     mentions = sorted([*mentions, *state_mentions], key=_FIRST)
     mentions = [mention for mention in mentions if not sentence.scope.hypothetical[mention.first]]
-    # "Previously a 2 cm nodule, now 3 cm" states a nodule, although its name is in the past.
+    # "Previously a 2 cm nodule, now 3 cm" reports a nodule, although its mention is in the past.
     mentions = [mention for mention in mentions if not sentence.past[mention.first]] or (
         mentions if not normals and NOW & sentence.get_words(0, len(sentence.words)) else []
     )
     mentions = sorted([*_drop_parts_of_names(sentence, mentions), *find_stacked_states(sentence)], key=_FIRST)
     mentions = sorted([*mentions, *_find_other_sides(sentence, mentions)], key=_FIRST)
-    _doubt_alternatives(sentence, mentions)
+    _mark_uncertain(sentence, mentions)
     _link_signs(sentence, mentions)
     # A phrase that is not a finding ("aeration") takes its own attributes, so that no finding gets them.
-    word_texts = [word.word for word in sentence.words]
+    word_texts = [token.word for token in sentence.words]
     ignored_mentions = [
         sentence.build_mention(match.first, match.end, match.value)
         for match in sentence.named
         if match.value[0].key == IGNORED
         and " ".join(word_texts[match.first : match.end]) in sentence.vocab.no_findings
     ]
-    parts = _split_by_side(sentence, mentions)
-    if owners := sorted([*mentions, *ignored_mentions, *(part for _, part in parts)], key=_FIRST):
+    side_pairs = _find_side_pairs(sentence, mentions)
+    if owners := sorted([*mentions, *ignored_mentions, *(part for _, part in side_pairs)], key=_FIRST):
         attach(sentence, owners)
         attach_changes(sentence, owners)
-    mentions += _divide_by_side(parts)
+    mentions += _apply_side_pairs(side_pairs)
     if normals and not mentions:
         sentence.use_all(sentence.spots)
         sentence.use_all(sentence.sides)
@@ -96,8 +97,8 @@ def parse(text: str, side: str = "") -> Parsed:
 
 
 def _narrow_senses(sentence: MarkedSentence, match: PhraseMatch[list[Sense]]) -> list[Sense]:
-    """Return the senses of a name, limited to the structure if the name is general: "The bones show no acute
-    abnormality" is about the bones."""
+    """Return the senses of a name; a general name means an abnormality of the structure before it: "The bones
+    show no acute abnormality" is about the bones."""
     if match.value[0].key == "acute_disease":
         for subject in sentence.subjects:
             observation = sentence.vocab.no_abnormality.get(subject.value[0].key)
@@ -107,31 +108,31 @@ def _narrow_senses(sentence: MarkedSentence, match: PhraseMatch[list[Sense]]) ->
 
 
 def _find_other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
-    """Return mentions of the findings of clauses that name a side but no finding: "right effusion
-    resolved but the left remains"."""
-    more: list[Mention] = []
+    """Return mentions of earlier findings in clauses that name a side but no finding, such as "the left
+    remains" in "right effusion resolved but the left remains"."""
+    side_mentions: list[Mention] = []
     clauses = sentence.scope.clause
     if not mentions or not any(clauses):
-        return more
+        return side_mentions
     for side in sentence.sides:
-        begin = clauses[side.first]
-        earlier = [mention for mention in mentions if mention.end <= begin]
-        inside = [at for at, first in enumerate(clauses) if first == begin]
-        phrases = (*sentence.named, *sentence.subjects, *sentence.spots, *more)
-        has_verb = bool(sentence.get_words(begin, inside[-1] + 1) & _STATING_VERBS)
-        is_named = side.value == "bilateral" or any(phrase.first in inside for phrase in phrases)
-        if earlier and has_verb and not is_named:
-            more.append(sentence.build_mention(side.first, side.end, earlier[-1].senses))
-    return more
+        clause_start = clauses[side.first]
+        earlier_mentions = [mention for mention in mentions if mention.end <= clause_start]
+        clause_indices = [i for i, first in enumerate(clauses) if first == clause_start]
+        phrases = (*sentence.named, *sentence.subjects, *sentence.spots, *side_mentions)
+        has_verb = bool(sentence.get_words(clause_start, clause_indices[-1] + 1) & _STATING_VERBS)
+        is_named = side.value == "bilateral" or any(phrase.first in clause_indices for phrase in phrases)
+        if earlier_mentions and has_verb and not is_named:
+            side_mentions.append(sentence.build_mention(side.first, side.end, earlier_mentions[-1].senses))
+    return side_mentions
 
 
-def _split_by_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tuple[Mention, Mention]]:
-    """Return (finding, mention of one of its sides) for findings whose sides differ in degree, size or
-    change.
+def _find_side_pairs(sentence: MarkedSentence, mentions: list[Mention]) -> list[tuple[Mention, Mention]]:
+    """Return pairs of a finding and the mention of one of its sides, if the sides of a finding differ in
+    degree, size or change.
 
     Examples: "moderate right and small left effusions", "effusions, moderate on the right and small on the
-    left", "small left and no right effusion". The last side of a list before the name belongs to the finding
-    itself and is not returned.
+    left", "small left and no right effusion". The last side in a list before the name belongs to the finding
+    itself and is not in a pair.
     """
     sided = [spot for spot in sentence.spots if spot.value[0].location.side] + sentence.sides
     if len(sided) < 2 or not mentions:
@@ -140,40 +141,41 @@ def _split_by_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tu
     attributes: list[PhraseMatch[Any]] = [*sentence.degrees, *sentence.sizes, *sentence.changes, *denials]
     pairs: list[tuple[int, int, str | None]] = []
     for side in sorted(sided, key=_FIRST):
-        next_position = skip(sentence.words, side.end, _NEXT_TO_SIDES)
+        next_position = skip(sentence.words, side.end, _BESIDE_SIDE)
         for match in sorted(attributes, key=_FIRST):
             is_adjacent = (
-                match.first == next_position or skip(sentence.words, match.end, _NEXT_TO_SIDES) == side.first
+                match.first == next_position or skip(sentence.words, match.end, _BESIDE_SIDE) == side.first
             )
             first, end = min(match.first, side.first), max(match.end, side.end)
             if is_adjacent and all(first >= pair[1] or end <= pair[0] for pair in pairs):
                 pairs.append((first, end, match.value if match in sentence.changes else None))
                 break
-    parts = []
-    for pair, following in pairwise(pairs):
-        between = sentence.get_words(pair[1], following[0])
-        after = next((each for each in mentions if 0 <= each.first - following[1] <= 1), None)
-        before = next((each for each in reversed(mentions) if 0 <= pair[0] - each.end <= 2), None)
-        owner = before if after is None else after
-        overlaps = any(pair[0] < each.end and each.first < following[1] for each in mentions)
-        if owner is None or overlaps or not between or between - _BETWEEN_SIDES:
+    side_pairs = []
+    for pair, next_pair in pairwise(pairs):
+        gap = sentence.get_words(pair[1], next_pair[0])
+        next_mention = next((mention for mention in mentions if 0 <= mention.first - next_pair[1] <= 1), None)
+        last_mention = next(
+            (mention for mention in reversed(mentions) if 0 <= pair[0] - mention.end <= 2), None
+        )
+        owner = last_mention if next_mention is None else next_mention
+        overlaps = any(pair[0] < mention.end and mention.first < next_pair[1] for mention in mentions)
+        if owner is None or overlaps or not gap or gap - _BETWEEN_SIDES:
             continue
-        for first, end, change in (pair,) if after is not None else (pair, following):
+        for first, end, change in (pair,) if next_mention is not None else (pair, next_pair):
             part = sentence.build_mention(first, end, owner.senses)
-            parts.append(
-                (owner, replace(part, char_start=owner.char_start, char_end=owner.char_end, change=change))
-            )
-    return parts
+            part = replace(part, char_start=owner.char_start, char_end=owner.char_end, change=change)
+            side_pairs.append((owner, part))
+    return side_pairs
 
 
-def _divide_by_side(parts: list[tuple[Mention, Mention]]) -> list[Mention]:
-    """Return the mentions of further sides; the first one behind its finding is not returned, but replaces
-    the finding's own side, degree, size and change, in place.
+def _apply_side_pairs(side_pairs: list[tuple[Mention, Mention]]) -> list[Mention]:
+    """Return the mentions of sides that become separate findings; the first side after its finding instead
+    replaces the finding's side, degree, size and change, in place.
 
-    ``parts`` are the pairs that :func:`_split_by_side` returns.
+    ``side_pairs`` are the pairs that :func:`_find_side_pairs` returns.
     """
     further_mentions, divided_owners = [], set()
-    for owner, part in parts:
+    for owner, part in side_pairs:
         part.change = part.change or owner.change
         if owner.end <= part.first and id(owner) not in divided_owners:
             divided_owners.add(id(owner))
@@ -186,48 +188,48 @@ def _divide_by_side(parts: list[tuple[Mention, Mention]]) -> list[Mention]:
 
 
 def _drop_parts_of_names(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
-    """Return the mentions without those that are part of the next mention."""
+    """Return the mentions that are not part of the mention after them."""
     pairs = zip_longest(mentions, mentions[1:])
     return [
-        mention for mention, after in pairs if after is None or not _belongs_to_next(sentence, mention, after)
+        mention for mention, other in pairs if other is None or not _belongs_to_next(sentence, mention, other)
     ]
 
 
-def _belongs_to_next(sentence: MarkedSentence, mention: Mention, after: Mention) -> bool:
-    """Return whether a mention and the next one, ``after``, are one finding: "calcified small granuloma",
-    "lines and tubes: ETT", "fracture of a sternotomy wire"."""
-    between = sentence.get_words(mention.end, after.first)
+def _belongs_to_next(sentence: MarkedSentence, mention: Mention, next_mention: Mention) -> bool:
+    """Return whether a mention and the next one are the same finding: "calcified small granuloma", "lines and
+    tubes: ETT", "fracture of a sternotomy wire"."""
+    gap = sentence.get_words(mention.end, next_mention.first)
     is_adjective = mention.end == mention.first + 1 and sentence.words[mention.first].word in ADJECTIVES
-    if is_adjective and after.first - mention.end <= 5 and not SEPARATORS.keys() & between:
+    if is_adjective and next_mention.first - mention.end <= 5 and not SEPARATORS.keys() & gap:
         return True
     is_heading = all(sense.key == "tubes_lines" for sense in mention.senses)
     has_colon = ":" in sentence.get_words(mention.end, mention.end + 1)
-    return (is_heading and has_colon) or _is_device_fracture(sentence, mention, after)
+    return (is_heading and has_colon) or _is_device_fracture(sentence, mention, next_mention)
 
 
-def _is_device_fracture(sentence: MarkedSentence, mention: Mention, after: Mention) -> bool:
-    """Return whether a fracture is that of a device, which is no finding of a bone: "fracture of a sternotomy
-    wire"."""
-    if not all(sense.key in sentence.vocab.devices for sense in after.senses):
+def _is_device_fracture(sentence: MarkedSentence, mention: Mention, next_mention: Mention) -> bool:
+    """Return whether a mention is the fracture of a device, which is not a finding of a bone: "fracture of a
+    sternotomy wire"."""
+    if not all(sense.key in sentence.vocab.devices for sense in next_mention.senses):
         return False
     names_fracture = sentence.get_words(mention.first, mention.end) & {"fracture", "fx"}
-    is_near = after.first - mention.end <= 4
-    return bool(names_fracture) and is_near and "of" in sentence.get_words(mention.end, after.first)
+    is_near = next_mention.first - mention.end <= 4
+    return bool(names_fracture) and is_near and "of" in sentence.get_words(mention.end, next_mention.first)
 
 
-def _doubt_alternatives(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Set two findings to uncertain, in place, if "or" or "versus" joins them: "atelectasis or scarring"."""
-    for mention, after in pairwise(mentions):
-        between = sentence.get_words(mention.end, after.first)
-        is_near = after.first - mention.end <= 5 and not between & {",", "with"}
-        if is_near and between & _EITHER and mention.presence != "absent" and after.presence != "absent":
-            for either in (mention, after):
-                either.probable = either.probable or either.presence == "present"
-                either.presence = "uncertain"
+def _mark_uncertain(sentence: MarkedSentence, mentions: list[Mention]) -> None:
+    """Make two findings uncertain, in place, if "or" or "versus" joins them: "atelectasis or scarring"."""
+    for mention, next_mention in pairwise(mentions):
+        gap = sentence.get_words(mention.end, next_mention.first)
+        is_near = next_mention.first - mention.end <= 5 and not gap & {",", "with"}
+        if is_near and gap & _OR_WORDS and mention.presence != "absent" and next_mention.presence != "absent":
+            for alternative in (mention, next_mention):
+                alternative.probable = alternative.probable or alternative.presence == "present"
+                alternative.presence = "uncertain"
 
 
 def _link_signs(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Set the diagnoses of signs, in place: "opacity, suggestive of pneumonia", "the opacity is
+    """Set the diagnoses of each sign, in place: "opacity, suggestive of pneumonia", "the opacity is
     atelectasis"."""
     for link in sentence.scope.links:
         signs = [
@@ -246,29 +248,29 @@ def _link_signs(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             mentions[signs[-1]].sign_of = _select_joined_diagnoses(sentence, mentions, diagnoses)
     for number, mention in enumerate(mentions):
         # "The opacity at the left base is atelectasis", "the opacity is not a nodule but a nipple shadow"
-        stated_after = [at for at in range(number + 1, len(mentions)) if mentions[at].presence != "absent"]
+        stated_after = [i for i in range(number + 1, len(mentions)) if mentions[i].presence != "absent"]
         if not stated_after or mention.presence == "absent" or mention.sign_of:
             continue
         first = mentions[stated_after[0]].first
         verbs = {"is", "are"} | ({"but"} if stated_after[0] > number + 1 else set())
-        between = sentence.get_words(mention.end, first)
-        is_equated = between & {"is", "are"} and sentence.get_words(first - 2, first) & verbs
-        is_opacity = any(sense.key in _OPAQUE for sense in mention.senses)
-        if is_equated and not between & {",", "and"} and is_opacity:
+        gap = sentence.get_words(mention.end, first)
+        is_equated = gap & {"is", "are"} and sentence.get_words(first - 2, first) & verbs
+        is_opacity = any(sense.key in _OPACITIES for sense in mention.senses)
+        if is_equated and not gap & {",", "and"} and is_opacity:
             mention.sign_of = (stated_after[0],)
 
 
 def _select_joined_diagnoses(
     sentence: MarkedSentence, mentions: list[Mention], diagnoses: list[int]
 ) -> tuple[int, ...]:
-    """Return the first of the diagnoses, and those that "or" joins to it without a place between them.
+    """Return the first diagnosis and those joined to it by "or" with no anatomical place in between.
 
-    ``diagnoses`` are indices of ``mentions``.
+    ``diagnoses``, like the result, are indices into ``mentions``.
     """
     last_index = 0
-    for mention, after in pairwise(diagnoses):
-        between = sentence.get_words(mentions[mention].end, mentions[after].first)
-        if not between <= _CHOICE or not between & (_EITHER | {"/"}):
+    for index, next_index in pairwise(diagnoses):
+        gap = sentence.get_words(mentions[index].end, mentions[next_index].first)
+        if not gap <= _ALTERNATIVE_WORDS or not gap & (_OR_WORDS | {"/"}):
             break
         last_index += 1
     return tuple(diagnoses[: last_index + 1])
@@ -285,52 +287,52 @@ def measure_usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[in
     """
     sentence.use_all(sentence.named)
     kinds = _classify_words(sentence, mentions)
-    # "Calcified" is a finding of its own in "tortuous calcified aorta"
+    # "Calcified" is a separate finding in "tortuous calcified aorta".
     calcified = any(sense.key in sentence.vocab.calcified for mention in mentions for sense in mention.senses)
     looks = sentence.vocab.looks - ({"calcified"} if not calcified else set()) if mentions else frozenset()
-    needless = sentence.vocab.passed_over | looks
-    neutral = {at for each in sentence.qualities if not each.value for at in range(each.first, each.end)}
+    ignorable = sentence.vocab.passed_over | looks
+    neutral_indices = {i for match in sentence.qualities if not match.value for i in range(*match[:2])}
     used, unused = 0, []
-    for at, (word, start, end) in enumerate(sentence.words):
-        if sentence.past[at] or sentence.scope.hypothetical[at] or not word[-1].isalnum():
+    for i, (word, start, end) in enumerate(sentence.words):
+        if sentence.past[i] or sentence.scope.hypothetical[i] or not word[-1].isalnum():
             continue
         ignored = (
-            word in needless
-            or at in neutral
+            word in ignorable
+            or i in neutral_indices
             or (len(word) == 1 and not word.isdigit())
-            or (word == "interval" and at > 0 and sentence.words[at - 1].word == "the")
-            or _degree_adds_nothing(sentence, at)
+            or (word == "interval" and i > 0 and sentence.words[i - 1].word == "the")
+            or _degree_adds_nothing(sentence, i)
         )
-        if sentence.used[at]:
+        if sentence.used[i]:
             used += not ignored
             continue
-        ignored = ignored or (word.isdigit() and (not mentions or _is_date_number(sentence, at)))
-        if kinds[at] or not ignored:
-            unused.append(Unused(start, end, kinds[at] or "word"))
+        ignored = ignored or (word.isdigit() and (not mentions or _is_date_number(sentence, i)))
+        if kinds[i] or not ignored:
+            unused.append(Unused(start, end, kinds[i] or "word"))
     return used, tuple(dict.fromkeys(unused))
 
 
-def _is_date_number(sentence: MarkedSentence, at: int) -> bool:
+def _is_date_number(sentence: MarkedSentence, i: int) -> bool:
     """Return whether a number is part of a date or counts an image: "3/4/2019", "series 4"."""
-    word = sentence.words[at].word
+    word = sentence.words[i].word
     if len(word) == 4 and word.startswith(("19", "20")):
         return True  # The number is a year.
-    neighbours = sentence.get_words(max(0, at - 1), at) | sentence.get_words(at + 1, at + 2)
-    return bool(neighbours & _NEXT_TO_DATES)
+    neighbours = sentence.get_words(max(0, i - 1), i) | sentence.get_words(i + 1, i + 2)
+    return bool(neighbours & _DATE_NEIGHBOURS)
 
 
-def _degree_adds_nothing(sentence: MarkedSentence, at: int) -> bool:
+def _degree_adds_nothing(sentence: MarkedSentence, i: int) -> bool:
     """Return whether a word of degree without a step describes a change or is denied, so that it adds
-    nothing: "no significant effusion"."""
-    of_change = any(at < change.first <= at + 2 for change in sentence.changes)
-    return sentence.words[at].word in sentence.vocab.unscaled and (of_change or sentence.scope.denied[at])
+    nothing, as in "no significant effusion"."""
+    of_change = any(i < change.first <= i + 2 for change in sentence.changes)
+    return sentence.words[i].word in sentence.vocab.unscaled and (of_change or sentence.scope.denied[i])
 
 
 def _classify_words(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
-    """Return the kind of each word (size, place, side, degree, change, negation); empty for other words."""
+    """Return the kind of each word: size, place, side, degree, change or negation; empty for other words."""
     kinds = [
-        "degree" if word.word in sentence.vocab.unscaled and not _degree_adds_nothing(sentence, at) else ""
-        for at, word in enumerate(sentence.words)
+        "degree" if token.word in sentence.vocab.unscaled and not _degree_adds_nothing(sentence, i) else ""
+        for i, token in enumerate(sentence.words)
     ]
     groups: dict[str, Sequence[PhraseMatch[Any]]] = {
         "size": [*sentence.sizes, *sentence.volumes],
@@ -353,9 +355,11 @@ def _find_unused_negations(sentence: MarkedSentence, mentions: list[Mention]) ->
         if cue.value != "negation_before":
             sentence.use(cue.first, cue.end)
             continue
-        after = next((mention for mention in mentions if mention.end > cue.first), None)
-        before = next((mention for mention in reversed(mentions) if mention.first < cue.first), None)
-        if any(mention is not None and mention.presence == "absent" for mention in (after, before)):
+        next_mention = next((mention for mention in mentions if mention.end > cue.first), None)
+        last_mention = next((mention for mention in reversed(mentions) if mention.first < cue.first), None)
+        if any(
+            mention is not None and mention.presence == "absent" for mention in (next_mention, last_mention)
+        ):
             sentence.use(cue.first, cue.end)
         elif not any(sentence.used[cue.first : cue.end]):
             unused.append(cue)
