@@ -1,10 +1,10 @@
-"""Reads a report: it parses the sentences, decides what ambiguous words mean in this report, and measures how
-much of the report was read.
+"""Reads a report: it parses the sentences, decides what ambiguous words mean in the report, and measures how
+much of it was read.
 
-The same name may stand for several observations, such as "mass" for one in the lung or in the breast. It is
-read as the observation whose places fit the place mentioned with it or, if that does not decide, as one of
-the region to which most other words of the report belong. A report that names no region is read as one of the
-chest.
+A name may stand for several observations, as "mass" does for a lung mass and a breast mass. It is read as the
+observation whose places fit the place mentioned with it or, if that does not decide, as an observation in the
+region to which most other words of the report belong. A report that names no region is read as a report of
+the chest.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from radeval_lib.rules.report_text.words import Span
 
 _PLAINLY_NORMAL = frozenset(["normal", "unremarkable", "clear", "intact", "within normal limit"])
 _BEFORE_DENIED = frozenset(["no", "of", "for", "any", "without", "or", "nor", "and", "/", ","])
-_KINDS = frozenset(["acute", "active", "discrete", "displaced", "focal", "large", "overt", "suspicious"])
-_POSITIONS = frozenset(["malposition", "good_position"])
-_RELATED = re.compile(r"ipsilateral|contralateral", re.IGNORECASE)
-# The beginning of a statement that refers back to a finding of the statement before.
+_QUALIFIERS = frozenset(["acute", "active", "discrete", "displaced", "focal", "large", "overt", "suspicious"])
+_TIP_POSITIONS = frozenset(["malposition", "good_position"])
+_RELATIVE_SIDE = re.compile(r"ipsilateral|contralateral", re.IGNORECASE)
+# Matches the beginning of a statement that refers back to a finding in the statement before.
 _REFERS_BACK = re.compile(
     r"(?:it|this|these|they)\b|the\s(?:left|right)\s(?:one\s|side\s)?(?:is|has|remains|measures|appears)\b"
     r"|(?:(?:its|the|catheter|distal)\s)*(?P<tip>tips?\b)",
     re.IGNORECASE,
 )
 _SIDES = re.compile(r"\b(?:left|right)\b")
-_FITS = 1000.0  # the score of a place that fits; a region scores its number of votes
+_FIT_SCORE = 1000.0  # the score of a place that fits; a region scores its number of votes
 
 
 @lru_cache(maxsize=8192)
@@ -58,55 +58,61 @@ def read(text: str) -> Reading:
 
     Parameters
     ----------
-    text : a report or a section of one, in English; marks of de-identification ("XXXX", "___") are read as
-        missing words.
+    text : a report or a section of a report, in English; de-identification markers ("XXXX", "___") are read
+        as missing words.
 
     Returns
     -------
     Reading
-        Positions are characters of ``text``. An empty text gives an empty reading.
+        Positions are character positions in ``text``. An empty text gives an empty reading.
+
+    Raises
+    ------
+    PlaceholderError
+        If the text is the placeholder of a text that is stored only as numbers.
     """
     return _Report(text).read()
 
 
 def explain_unread(text: str) -> str:
-    """Return the reason that a report as a whole is not read, such as another language or a loop of
+    """Return the reason why a report as a whole is not read, such as another language or endlessly repeated
     words; empty if it is read."""
-    return find_unread_reason(" ".join(finding.text for finding in findings(text)))
+    return _find_unread_reason(" ".join(statement.text for statement in findings(text)))
 
 
 @lru_cache(maxsize=8192)
 def parse_report(text: str) -> list[tuple[Statement, Parsed]]:
     """Return the statements about this study with their parsed sentences, in the report's order.
 
-    A statement without a finding that refers back ("It measures 8 mm") is read together with the name in the
-    statement before. The list is cached and must not be changed.
+    A statement without a finding that refers back ("It measures 8 mm") is read together with the name of the
+    finding in the statement before. The list is cached, so do not change it.
     """
     sentences: list[tuple[Statement, Parsed]] = []
-    last_side, names_other_side = "", _RELATED.search(text)
+    last_side, names_other_side = "", _RELATIVE_SIDE.search(text)
     for statement in findings(text):
         sentence = parse(statement.text, last_side)
-        pronoun = _REFERS_BACK.match(statement.text) if sentences and not sentence.mentions else None
-        about_tip = pronoun is not None and pronoun["tip"] is not None
-        if pronoun and (joined := _join_to_previous(*sentences[-1], statement, last_side, about_tip)):
-            statement, sentence = joined
+        reference = _REFERS_BACK.match(statement.text) if sentences and not sentence.mentions else None
+        about_tip = reference is not None and reference["tip"] is not None
+        if reference and (prefixed := _prefix_with_name(*sentences[-1], statement, last_side, about_tip)):
+            statement, sentence = prefixed
         sentences.append((statement, sentence))
         if names_other_side and (sides_named := _SIDES.findall(statement.text.lower())):
             last_side = sides_named[-1]
     return sentences
 
 
-def _join_to_previous(
+def _prefix_with_name(
     previous: Statement, previous_sentence: Parsed, statement: Statement, side: str, about_tip: bool
 ) -> tuple[Statement, Parsed] | None:
-    """Return a statement with the name of the last finding of the previous statement before it, and its
-    parsed sentence; None if there is no such finding, or the statement says nothing more about it.
+    """Return a statement prefixed with the name of the last finding in the previous statement, and its parsed
+    sentence; None if there is no such finding, or if the statement adds nothing about it.
 
     Parameters
     ----------
     previous, previous_sentence : the previous statement and its parsed sentence.
+    statement : the statement that refers back.
     side : the last side that earlier statements name.
-    about_tip : whether the statement is about the tip of a device.
+    about_tip : whether the statement is about the tip of a device, so that only a device can be meant.
     """
     candidates = [
         mention
@@ -120,7 +126,7 @@ def _join_to_previous(
     offsets = [*[statement.start] * (len(prefix) - 1), statement.end, *statement.offsets]
     statement_with_name = replace(statement, text=prefix + statement.text, offsets=offsets)
     sentence = parse(statement_with_name.text, side)
-    says_more = any(each.spots or each.sides or each.size_mm or each.change for each in sentence.mentions)
+    says_more = any(item.spots or item.sides or item.size_mm or item.change for item in sentence.mentions)
     return (statement_with_name, sentence) if says_more else None
 
 
@@ -148,8 +154,8 @@ class _Report:
                 self.regions[regions_named.pop()] += 2
 
     def read(self) -> Reading:
-        """Return the findings and normal statements of the report; stray words and parts of other names
-        are left out."""
+        """Return the findings and normal statements of the report, without stray names and names that are
+        part of another name."""
         findings: list[Finding] = []
         normals: list[NormalStatement] = []
         stray_spans = []
@@ -174,8 +180,8 @@ class _Report:
         return Reading(tuple(findings), tuple(normals), tuple(stray_spans))
 
     def _is_stray(self, mention: Mention, sense: Sense) -> bool:
-        """Return whether a one-word name, such as "foci", would be the only word of its region in a
-        report of the chest."""
+        """Return whether a one-word name, such as "foci", would be the only word of its region in a report of
+        the chest."""
         return (
             sense.region != HOME
             and mention.end - mention.first == 1
@@ -194,8 +200,8 @@ class _Report:
         )
 
     def _choose_sense(self, mention: Mention) -> Sense:
-        """Return the most likely sense of a name: one whose prefix precedes it, else one whose places
-        fit, else one of the region with the most votes."""
+        """Return the most likely sense of a name: a sense whose prefix precedes the name, else a sense whose
+        places fit, else a sense in the region with the most votes."""
         words_before = set(mention.words_before)
         senses = [sense for sense in mention.senses if words_before.issuperset(sense.prefix)]
         if not senses:
@@ -206,28 +212,28 @@ class _Report:
 
         def score(sense: Sense) -> float:
             fits = bool(self.vocab.places.get(sense.key, frozenset()) & places)
-            return _FITS * fits + self.regions[sense.region] + 2 * _FITS * len(sense.prefix)
+            return _FIT_SCORE * fits + self.regions[sense.region] + 2 * _FIT_SCORE * len(sense.prefix)
 
         best = max(senses, key=score)
         chest_senses = [sense for sense in senses if sense.region == HOME]
         return max(chest_senses, key=score) if chest_senses and self._is_stray(mention, best) else best
 
     def _choose_location(self, spots: Sequence[Spot], sense: Sense) -> Location:
-        """Return the most likely meaning of an ambiguous place: one that the observation may have, else
-        one of the observation's region."""
+        """Return the most likely meaning of an ambiguous place: a place where the observation can be, else a
+        place in the observation's region."""
         if not any(spot.region in (HOME, sense.region) or self.regions[spot.region] > 2 for spot in spots):
             return Location(None, spots[0].location.side)  # A place of another region gives only a side.
         usual_places = self.vocab.places.get(sense.key, frozenset())
 
         def score(spot: Spot) -> float:
             fits = spot.location.place in usual_places
-            return _FITS * fits + (spot.region == sense.region) + self.regions[spot.region] / 100
+            return _FIT_SCORE * fits + (spot.region == sense.region) + self.regions[spot.region] / 100
 
         return max(spots, key=score).location
 
     def _locate(self, mention: Mention, sense: Sense) -> tuple[Location, ...]:
-        """Return the distinct places of a mention; a side that is named apart from them is added to places
-        without one."""
+        """Return the distinct locations of a mention; a side that is named apart from a place is added to the
+        places without a side."""
         vocab, is_device = self.vocab, sense.key in self.vocab.devices
         if sense.key in vocab.placeless:  # "The right lung is hyperexpanded" states only a side.
             lungs = {
@@ -239,21 +245,22 @@ class _Report:
             return tuple(Location(None, side) for side in lungs if side in OTHER_SIDE and len(lungs) == 1)
         locations = [self._choose_location(spots, sense) for spots in mention.spots]
         if is_device:  # The chest wall is the place of the generator or port, not of the tip.
-            locations = [Location(None, at.side) if at.place == "chest_wall" else at for at in locations]
+            locations = [Location(None, loc.side) if loc.place == "chest_wall" else loc for loc in locations]
         if sense.key in vocab.paired:  # A place adds only a side, because the name implies the place.
-            locations = [Location(None, at.side) for at in locations]
+            locations = [Location(None, loc.side) for loc in locations]
         locations = [
-            at
-            for at in locations
-            if (at.side or at.place not in (None, "lung")) and (is_device or at.place not in _POSITIONS)
+            loc
+            for loc in locations
+            if (loc.side or loc.place not in (None, "lung"))
+            and (is_device or loc.place not in _TIP_POSITIONS)
         ]
         if sides := set(mention.sides):
             side = "bilateral" if len(sides) > 1 else sides.pop()
             locations = [
-                Location(at.place, side) if at.side is None and at.place in vocab.sided else at
-                for at in locations
+                Location(loc.place, side) if loc.side is None and loc.place in vocab.sided else loc
+                for loc in locations
             ]
-            if is_device or not any(at.side for at in locations):
+            if is_device or not any(loc.side for loc in locations):
                 locations.append(Location(None, side))
         return tuple(dict.fromkeys(locations))
 
@@ -266,7 +273,7 @@ class _Report:
         is_qualified = locations or mention.severity is not None or mention.size_mm or mention.change
         # "No effusion" denies the name itself; "no large effusion" and "no acute effusion" deny only a kind.
         name_is_denied = bool(_BEFORE_DENIED.intersection(mention.words_before[-1:]))
-        name_is_denied = name_is_denied and words.lower().split()[0] not in _KINDS
+        name_is_denied = name_is_denied and words.lower().split()[0] not in _QUALIFIERS
         outright = mention.presence == "absent" and not is_qualified and name_is_denied
         return Finding(
             sense.key,
@@ -282,7 +289,7 @@ class _Report:
         )
 
     def _build_normal(self, normal_mention: NormalMention, statement: Statement) -> NormalStatement:
-        """Return the normal statement of a mention, about the structure of the region with the most votes."""
+        """Return the normal statement of a mention, about the structure in the region with the most votes."""
         state = normal_mention.state
 
         def score(subject: Subject) -> tuple[float, bool]:
@@ -294,7 +301,7 @@ class _Report:
         return NormalStatement(subject.key, start, end, self.text[start:end], normal_mention.change)
 
 
-# Reasons for which a text as a whole is not read.
+# Reasons why a text as a whole is not read.
 
 
 NOT_ENGLISH = "not English"
@@ -303,13 +310,13 @@ OTHER_IMAGE = "another kind of image than radiology makes"
 
 
 _WORDS = re.compile(r"[^\W\d_]+")
-_ENGLISH = word_set(
+_ENGLISH_WORDS = word_set(
     """
     the of is are and with in there to no for no not without normal clear left right evidence seen or on
     has small large mild be was were this that from at as by stable unchanged lung lungs heart chest
     """
 )
-_FOREIGN = word_set(
+_FOREIGN_WORDS = word_set(
     """
     kein keine keinen ohne nicht und der die das mit im zur beidseits rechts links unauffaellig
     unauffallig herz lunge sin con del los las una derrame derecho izquierdo pulmon pulmones corazon se
@@ -328,19 +335,19 @@ _OTHER_IMAGES = re.compile(
 
 
 @lru_cache(maxsize=8192)
-def find_unread_reason(text: str) -> str:
-    """Return the reason that a text in plain characters is not read: :data:`NOT_ENGLISH`, :data:`LOOP` or
+def _find_unread_reason(text: str) -> str:
+    """Return the reason why a text in plain characters is not read: :data:`NOT_ENGLISH`, :data:`LOOP` or
     :data:`OTHER_IMAGE`; empty if it is read."""
     words = [word.lower() for word in _WORDS.findall(text)]
     if not words:
         return ""
     if not text.isascii() and sum(not word.isascii() for word in words) > len(words) / 3:
         return NOT_ENGLISH
-    if sum(word in _FOREIGN for word in words) > sum(word in _ENGLISH for word in words):
+    if sum(word in _FOREIGN_WORDS for word in words) > sum(word in _ENGLISH_WORDS for word in words):
         return NOT_ENGLISH
-    # A text with a loop has few distinct words; the cheap test spares most texts the counting.
+    # A text with a loop has few distinct words; this cheap test makes counting unnecessary for most texts.
     if len(words) >= 6 and len(set(words)) <= 0.6 * len(words) + 1:
-        counts = Counter(word for word in words if word not in _ENGLISH)
+        counts = Counter(word for word in words if word not in _ENGLISH_WORDS)
         if counts and counts.most_common(1)[0][1] > 0.4 * len(words) >= 3:
             repeated = counts.most_common(1)[0][0]
             return "" if repeated.startswith("xx") else LOOP
@@ -358,8 +365,12 @@ def find_unread_reason(text: str) -> str:
 class ReadInPart(NamedTuple):
     """A statement with meaningful words that were not used in reading it.
 
-    ``span`` is its (start, end) in the text, ``unused`` those of the unused words, and ``kinds`` the kind of
-    each of these words: degree, side, size, place, negation, change or word (any other).
+    Attributes
+    ----------
+    span : the (start, end) of the statement in the text.
+    unused : the (start, end) of each unused word.
+    kinds : the kind of each unused word: "degree", "side", "size", "place", "negation", "change", or "word"
+        for any other word.
     """
 
     span: Span
@@ -373,11 +384,11 @@ class Coverage(NamedTuple):
     Attributes
     ----------
     share : the fraction of the meaningful words that the reading used, from 0 to 1; None if there are none.
-    statements : the statements about this study that have a meaningful word.
-    unread : the statements in which nothing was read.
-    in_part : the statements with a word left unused.
+    statements : the (start, end) of each statement about this study that has a meaningful word.
+    unread : the (start, end) of each statement in which nothing was read.
+    in_part : the statements with an unused word.
     sections : the sections, in order.
-    remarks : the reason that the text as a whole was not read, and the words whose spelling was corrected.
+    remarks : the reason why the text as a whole was not read, and the words whose spelling was corrected.
     """
 
     share: float | None
@@ -390,8 +401,14 @@ class Coverage(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def coverage(text: str) -> Coverage:
-    """Return which share of the meaningful words of a report was used in reading it, and which statements and
-    words were not."""
+    """Return the share of the meaningful words of a report that was used in reading it, and the statements
+    and words that were not used.
+
+    Raises
+    ------
+    PlaceholderError
+        If the text is the placeholder of a text that is stored only as numbers.
+    """
     statement_spans, unread, in_part = [], [], []
     reason = explain_unread(text)
     remarks = [f"not read: {reason}"] if reason else []
@@ -401,13 +418,13 @@ def coverage(text: str) -> Coverage:
             continue
         span, total = (statement.start, statement.end), total + word_count
         statement_spans.append(span)
-        strays_inside = [stray for stray in strays if span[0] <= stray[0] < span[1]]
-        if reason or not (len(sentence.mentions) > len(strays_inside) or sentence.normals):
+        inner_strays = [stray for stray in strays if span[0] <= stray[0] < span[1]]
+        if reason or not (len(sentence.mentions) > len(inner_strays) or sentence.normals):
             unread.append(span)
             continue
-        used += max(sentence.used - len(strays_inside), 0)
+        used += max(sentence.used - len(inner_strays), 0)
         unused = [(statement.span(word.char_start, word.char_end), word.kind) for word in sentence.unused]
-        unused += [(stray, "word") for stray in strays_inside]
+        unused += [(stray, "word") for stray in inner_strays]
         if unused:
             unused_spans, kinds = zip(*unused, strict=True)
             in_part.append(ReadInPart(span, unused_spans, kinds))
