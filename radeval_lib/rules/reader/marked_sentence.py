@@ -193,7 +193,7 @@ class MarkedSentence:
         """Return whether all observations of the chest for which a name may stand are devices or rarely
         denied in lists; False if it stands for none of the chest."""
         keys = {sense.key for sense in name.value if sense.region == HOME}
-        return bool(keys) and keys <= self.vocab.seldom_denied | self.vocab.devices
+        return bool(keys) and keys <= self.vocab.rarely_denied | self.vocab.devices
 
     def _is_in_ignored_phrase(self, spot: PhraseMatch[list[Spot]]) -> bool:
         """Return whether a place is part of a longer phrase that is ignored, such as "outside the thoracic
