@@ -46,7 +46,7 @@ _LIST_WORDS = frozenset(
      "moderate", "large", "minimal", "trace", "compressive", "passive", "mildly"]
 )  # fmt: skip
 # Words of which at least one must come between such findings.
-_LIST_JOINTS = frozenset([",", "and", "/", "adjacent", "associated", "overlying"])
+_LIST_LINKS = frozenset([",", "and", "/", "adjacent", "associated", "overlying"])
 #: The cost of certain words between a modifier and a finding, added to the cost of 1 for any word.
 SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without": 6, ":": 2, "(": 2, ")": 2}
 _HIGHEST_COUNT = 20  # A greater number is not a count of findings.
@@ -217,7 +217,7 @@ def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         own_side = next((side_by_end[i] for i in positions if i in side_by_end), None)
         if number and own_side is None and not mention.spots and shared is not None:
             gap = sentence.get_words(mentions[number - 1].end, mention.first)
-            is_listed = gap <= _LIST_WORDS and gap & _LIST_JOINTS
+            is_listed = gap <= _LIST_WORDS and gap & _LIST_LINKS
             if is_listed and any(sentence.vocab.takes_side(sense.key) for sense in mention.senses):
                 mention.sides.append(shared)
                 continue
@@ -585,7 +585,7 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
 
     The function goes through structures, states, names of findings and separators from left to right.
     Structures (``pending``) wait for a state that follows in their clause; a state that comes first
-    (``waiting_state``) waits for structures right behind it. ``described`` are the structures of the last
+    (``waiting_state``) waits for structures right after it. ``described`` are the structures of the last
     state, to which a second state may be added. The name of a finding ends all three, and until the next
     separator (``is_blocked``) no structure waits.
     """
@@ -749,7 +749,7 @@ def _find_change(sentence: MarkedSentence, first: int, end: int) -> str | None:
     """Return the change that is stated within three words of a normal structure, and mark it as used;
     None if there is none."""
     for change in sentence.changes:
-        # A change behind a comma may describe the next structure.
+        # A change after a comma may describe the next structure.
         next_positions = range(change.end, change.end + 4)
         is_of_next = "," in sentence.get_words(end, change.first) and any(
             subject.first in next_positions for subject in sentence.subjects

@@ -126,7 +126,7 @@ HOME = "chest"
 
 
 def normalize(text: str) -> str:
-    """Return the normalized words of a text, separated by blanks, as vocabularies store them."""
+    """Return the normalized words of a text, separated by spaces, as vocabularies store them."""
     return " ".join(token.word for token in tokens(text))
 
 

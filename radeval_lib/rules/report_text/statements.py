@@ -37,8 +37,8 @@ _COLON_SUBSTITUTE = re.compile(
 )
 #: Matches the mark of any question; used only if at least one question in the text has an answer.
 _QUESTION_MARK = re.compile(r"(?<=[A-Za-z)])\?(?=[ \t]+[A-Za-z])")
-# Matches a sign or an answer behind a name: "pneumothorax (-)", "effusion [none]", "edema: +".
-_ANSWER_BEHIND = re.compile(
+# Matches a sign or an answer after a name: "pneumothorax (-)", "effusion [none]", "edema: +".
+_TRAILING_ANSWER = re.compile(
     rf"(?<=[A-Za-z])[ \t]*(?:[(\[](?:(?P<sign>[-+])|(?P<answer>{_ANSWERS}))[)\]]"
     rf"|:[ \t]*(?P<bare>[-+])(?=[ \t]*(?:[,;.]|$)))",
     re.IGNORECASE,
@@ -152,7 +152,7 @@ def statements(text: str) -> tuple[Statement, ...]:
 
 def _read_side_tables(text: str, offsets: Sequence[int]) -> tuple[list[Statement], str]:
     """Return the statements in tables with a column for each side, and the text with each such table replaced
-    by blanks.
+    by spaces.
 
     "Effusion | none | small" below "Right | Left" gives "right Effusion: none" and "left Effusion: small".
     """
@@ -186,7 +186,7 @@ class _AbsentList:
     def __init__(self, text: str) -> None:
         """Begin with no list open; ``text`` is in plain characters."""
         self._text, self._open = text, False
-        self._start = 0  # An empty line behind this position ends the list.
+        self._start = 0  # An empty line after this position ends the list.
 
     def read_heading(self, heading: re.Match[str], end: int) -> None:
         """Open a list of absent findings if a list heading, which ends at ``end``, begins one; else close the
@@ -206,7 +206,7 @@ class _AbsentList:
 
 
 def _build_statement(piece: str, offsets: Sequence[int], section: str, is_absent: bool) -> Statement:
-    """Return the statement in a piece of text, with templates rewritten, repeated blanks collapsed, and "no "
+    """Return the statement in a piece of text, with templates rewritten, repeated spaces collapsed, and "no "
     in front if ``is_absent``."""
     text = _rewrite_template(piece)
     if is_absent:
@@ -236,17 +236,17 @@ def _rewrite_template(piece: str) -> str:
         denied = match[1] == "-" or match[2] == " "
         piece = ("no " if denied else "").ljust(match.end()) + piece[match.end() :]
     else:
-        piece = _ANSWER_BEHIND.sub(_rewrite_answer, piece)
+        piece = _TRAILING_ANSWER.sub(_rewrite_answer, piece)
     if match := _DASHED_ANSWER.match(piece):
         piece = match[1] + ":".ljust(match.end() - match.end(1)) + piece[match.end() :]
     return piece.replace("\n", " ")
 
 
 def _rewrite_answer(match: re.Match[str]) -> str:
-    """Return a colon and the answer in place of an answer behind a name, padded to the same length: ":no "
+    """Return a colon and the answer in place of an answer after a name, padded to the same length: ":no "
     for " (-)".
 
-    ``match`` is a match of ``_ANSWER_BEHIND``. A plus becomes a colon alone. A match without room for the
+    ``match`` is a match of ``_TRAILING_ANSWER``. A plus becomes a colon alone. A match without room for the
     colon is returned unchanged.
     """
     sign = match["sign"] or match["bare"]
@@ -386,7 +386,7 @@ def _find_item_numbers(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for match in _NUMBER.finditer(text):
         number = int(match[1] or match[2])
-        # One number may be missing, because a number right behind a digit ("24.73)Opacity") is not matched.
+        # One number may be missing, because a number directly after a digit ("24.73)Opacity") is not matched.
         if expected <= number <= expected + 2 * bool(spans) and not _is_in_brackets(text, match.start()):
             spans.append(match.span())
             expected = number + 1
@@ -532,7 +532,7 @@ _HEADING = re.compile(
     r"|^[ \t]*(?P<alone>[A-Z][A-Z /&]{3,40})[ \t]*(?=\n|$)",
     re.MULTILINE,
 )
-# Matches every text with a heading: it has a colon, a line end or a dash behind a word, or only capitals.
+# Matches every text with a heading: it has a colon, a line end or a dash after a word, or only capitals.
 _MAYBE_HEADING = re.compile(r"[:\n]|[a-zA-Z][ \t]-+\s|^[A-Z /&]{4,}$")
 _NAME = re.compile(rf"(?i:{_ANY_NAME})")
 # Matches the beginning of a signature without a heading: "Electronically signed by", "I personally reviewed".
