@@ -395,7 +395,7 @@ def load_vocabulary() -> Vocabulary:
     passed_over = _split_words(parts["passed_over"])
     looks = _split_words(phrase.text for phrase in lexicon.looks.values())
     places = {
-        key: add_numbered_places(frozenset(concept.places) | frozenset(parts["usual_places"].get(key, ())))
+        key: add_bones(frozenset(concept.places) | frozenset(parts["usual_places"].get(key, ())))
         for key, concept in concepts.items()
     }
     subjects = [*_list_structure_names(lexicon, parts["structures"])]
@@ -529,7 +529,7 @@ def find_neighbours(regions: Mapping[str, str]) -> dict[str, frozenset[str]]:
     return {key: frozenset(neighbours) for key, neighbours in table.items()}
 
 
-def add_numbered_places(places: frozenset[str]) -> frozenset[str]:
+def add_bones(places: frozenset[str]) -> frozenset[str]:
     """Return a set of places, extended by all vertebrae if it contains the spine or a part of the spine, and
     by all ribs if it contains the ribs."""
     spine = {"spine", "thoracic_spine", "lumbar_spine", "cervical_spine"} & places

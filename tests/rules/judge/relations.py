@@ -155,10 +155,8 @@ def _is_related(keys: set[str], sentence: str, rest: str) -> bool:
     """Return whether the rest of a report mentions a sentence's finding, one of ``keys``, or a relative of
     it."""
     settings = load_vocabulary()
-    related = {
-        key for pair in (*settings.related, *settings.hyponyms) if keys & set(pair) for key in pair
-    } | keys
-    if related & {finding.observation for finding in read(rest).findings}:
+    kin = {key for pair in (*settings.related, *settings.hyponyms) if keys & set(pair) for key in pair} | keys
+    if kin & {finding.observation for finding in read(rest).findings}:
         return True
     return any(find_relation(a, b) for a in read_content(sentence).stated for b in read_content(rest).stated)
 

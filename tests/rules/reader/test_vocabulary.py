@@ -3,12 +3,7 @@
 import pytest
 
 from radeval_lib.rules.reader.phrases import Phrases
-from radeval_lib.rules.reader.vocabulary import (
-    add_numbered_places,
-    expand_region,
-    find_neighbours,
-    load_vocabulary,
-)
+from radeval_lib.rules.reader.vocabulary import add_bones, expand_region, find_neighbours, load_vocabulary
 
 PART_OF_A_NAME = [
     # anatomy
@@ -58,8 +53,8 @@ def test_numbered_places():
     assert near["t11"] == {"t10", "t12", "thoracolumbar"}
     assert near["c1"] == {"c2"}
     assert near["rib_12"] == {"rib_11"}
-    assert len(add_numbered_places(frozenset(["ribs"]))) == 1 + 12
-    assert len(add_numbered_places(frozenset(["spine"]))) == 1 + 7 + 12 + 5
+    assert len(add_bones(frozenset(["ribs"]))) == 1 + 12
+    assert len(add_bones(frozenset(["spine"]))) == 1 + 7 + 12 + 5
     for bad in ("l2-t11", "t1-t13", "t1"):
         with pytest.raises(ValueError):
             expand_region(bad)
