@@ -18,7 +18,7 @@ try:
         config.get("profile", "embedded"),
         config.get("only") or [],
         data.data_root(config.get("data_root") or None),
-        config.get("at_once", False),
+        config.get("no_jobs", False),
     )
     if not config.get("checked", False):  # `radbook build` has checked this already
         GRAPH.require_data_root()

@@ -58,5 +58,5 @@ def test_words_of_a_page_are_those_that_a_reader_sees() -> None:
 
 def test_a_list_that_begins_in_a_paragraph_is_found() -> None:
     page = "---\ntitle: a\n---\nA sum of\n- 2 and 3.\n\n- An item\n- another\n\n```\na\n- b\n```\n"
-    (fault,) = notebook_style.accidental_lists(page, ROOT / "book" / "page.md")
+    (fault,) = notebook_style.find_accidental_lists(page, ROOT / "book" / "page.md")
     assert fault.startswith("book/page.md:5: ")

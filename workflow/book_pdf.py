@@ -26,11 +26,11 @@ def join_pages(output: Path) -> str:
     """
     html = steps.book_folder(output)
     pages = [html / f"{page}.html" for page in list_pages(output / "book" / CONTENTS)]
-    first = BeautifulSoup(pages[0].read_text(encoding="utf-8"), "html.parser")
-    for link in first.select("link[href], script[src]"):
+    document = BeautifulSoup(pages[0].read_text(encoding="utf-8"), "html.parser")
+    for link in document.select("link[href], script[src]"):
         name = "href" if link.name == "link" else "src"
         link[name] = (pages[0].parent / str(link[name])).resolve().as_uri()
-    body = first.select("body")[0]
+    body = document.select("body")[0]
     body.clear()
     for path in pages:
         article = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").select("article")[0]
@@ -40,7 +40,7 @@ def join_pages(output: Path) -> str:
             code.decompose()
         article["style"] = "break-before: page"
         body.append(article)
-    return str(first)
+    return str(document)
 
 
 def main(profile: str, target: str) -> None:
@@ -48,7 +48,7 @@ def main(profile: str, target: str) -> None:
     names = ("chromium", "chromium-browser", "google-chrome")
     chromium = next(filter(None, map(shutil.which, names)), None)
     if chromium is None:
-        sys.exit("Chromium is not installed: install the system package chromium")
+        sys.exit("Chromium is not installed: run `apt-get install chromium`")
     with (
         tempfile.TemporaryDirectory() as folder,
         sync_playwright() as playwright,

@@ -1,9 +1,9 @@
-"""Checks a rendered book before it is published: missing pages and exhibits, dead links, errors, number of
-words.
+"""Checks a rendered book before it is published for missing pages and exhibits, dead links, errors and its
+number of words.
 
     python workflow/check_site.py open [--browser-judge]
 
-With the option, a missing judge for browsers is a fault, too. Prints a line for each fault, and exits with
+With the option, a missing judge in the browser is also a fault. Prints a line for each fault, and exits with
 status 1 if there are any.
 """
 
@@ -25,7 +25,7 @@ from radeval_lib.pipeline.staging import CONTENTS, list_pages
 from radeval_lib.study.results import read_all
 
 MOST_WORDS = 80_000
-"""Maximum number of words in prose and tables, including folded ones, without labs and code."""
+"""Maximum number of words in prose and tables, folded parts included, without labs and code."""
 
 
 @cache
@@ -39,16 +39,17 @@ def _references(path: Path) -> tuple[set[str], set[str]]:
 def find_dead_links(html: Path, pages: Iterable[str]) -> list[str]:
     """Return the links between files of the book that lead to a missing file or id.
 
-    ``html`` is the folder of the book, and ``pages`` are its pages, without the ending; all must exist.
+    ``html`` is the folder of the book; ``pages`` are the paths of its pages, without ``.html``. All must
+    exist.
     """
     references = {path: _references(path) for path in (html.resolve() / f"{name}.html" for name in pages)}
     dead = []
     for path, (links, _) in references.items():
         for url in {urljoin(path.as_uri(), link) for link in links}:
-            address, fragment = urldefrag(url)
-            if urlparse(address).scheme != "file":
+            file_url, fragment = urldefrag(url)
+            if urlparse(file_url).scheme != "file":
                 continue
-            target, anchor = Path(unquote(urlparse(address).path)), unquote(fragment)
+            target, anchor = Path(unquote(urlparse(file_url).path)), unquote(fragment)
             anchors = references[target][1] if target in references else {anchor}
             if not target.exists() or (anchor and anchor not in anchors):
                 dead.append(f"{path.stem} -> {url.removeprefix(html.resolve().as_uri())}")
@@ -70,7 +71,8 @@ def extract_article(name: str, page: str) -> Tag:
 
 
 def count_words(content: Tag) -> int:
-    """Return the number of words in an element's text; subscripts and possible line breaks split no word."""
+    """Return the number of words in an element's text; subscripts and optional line breaks do not split
+    words."""
     joined = copy.copy(content)
     for element in joined.select("wbr, sub, sup, .whole"):
         element.unwrap()
@@ -81,8 +83,8 @@ def count_words(content: Tag) -> int:
 def find_faults(output: Path, *, judge: bool = False) -> list[str]:
     """Return a line for each fault of the rendered book in the output folder of a build; print its length.
 
-    ``judge`` is whether a missing judge for browsers is a fault. If pages are missing, only these are
-    returned.
+    ``judge`` is whether a missing judge in the browser is a fault. If pages are missing, only these faults
+    are returned.
     """
     html = output / "_build" / "html"
     pages = list_pages(output / "book" / CONTENTS)
@@ -115,7 +117,7 @@ def find_faults(output: Path, *, judge: bool = False) -> list[str]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Check a rendered book before it is published.")
     parser.add_argument("profile")
-    parser.add_argument("--browser-judge", action="store_true", help="require the judge for a browser")
+    parser.add_argument("--browser-judge", action="store_true", help="require the judge in the browser")
     arguments = parser.parse_args()
     faults = find_faults(BUILD / arguments.profile, judge=arguments.browser_judge)
     print("\n".join(faults))

@@ -1,10 +1,10 @@
-"""Installs the packages of the locks, and this library, for the Python that runs this script.
+"""Installs the packages of the lock files, and this library, for the Python that runs this script.
 
     python workflow/install.py                     # for readers, including torch
-    python workflow/install.py developers labs     # also the packages that these locks add
+    python workflow/install.py developers labs     # also the packages that these lock files add
 
-uv needs seconds where pip needs minutes. uv does not read pip's settings (such as another index, a folder of
-wheels, or a certificate), so they are passed to it. If uv fails nevertheless, pip installs.
+uv needs seconds where pip needs minutes. Since uv does not read pip's settings (such as an index, a folder of
+wheels, or a certificate), they are passed to it. If uv still fails, pip is used.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ SETTINGS = {
     "trusted-host": ("UV_INSECURE_HOST", " "),
     "cert": ("SSL_CERT_FILE", " "),
 }
-"""For each setting of pip, uv's environment variable and the separator of its values."""
+"""A mapping from each pip setting to uv's environment variable and the separator of its values."""
 
 
 def lock_path(name: str) -> Path:
-    """Return the path of an additional lock."""
+    """Return the path of the lock file ``name`` in ``workflow/``."""
     return ROOT / "workflow" / f"{name}.lock"
 
 
 def convert_settings(lines: Iterable[str]) -> dict[str, str]:
     """Return uv's environment variables for the settings that ``pip config list`` prints, one per line.
 
-    If a setting occurs twice, that of the environment is used, otherwise the last one, as by pip.
+    If a setting occurs twice, the one from the environment is used, or else the last one, as pip does.
     """
     settings: dict[str, str] = {}
     # Lines of the environment come first, but must take precedence, so they are read last.
@@ -62,10 +62,10 @@ def install(*requirements: str | Path, quiet: bool = False) -> bool:
 
     Parameters
     ----------
-    requirements : arguments of ``pip install`` that uv accepts, too.
+    requirements : arguments of ``pip install`` that uv also accepts.
     quiet : whether to print nothing, and not to try pip, if uv fails.
     """
-    # Like pip, use the best version of all indexes, and not only of the first one that has the package.
+    # Like pip, use the best version in all indexes, not only in the first that has the package.
     by_uv = [sys.executable, "-m", "uv", "pip", "install", "--python", sys.executable, "--no-progress"]
     by_uv += ["--index-strategy", "unsafe-best-match", "--quiet", *(["--quiet"] if quiet else [])]
     if subprocess.run([*by_uv, *requirements], env=make_environment(), check=False).returncode == 0:
@@ -73,7 +73,7 @@ def install(*requirements: str | Path, quiet: bool = False) -> bool:
     if quiet:
         return False
     print("uv failed; installing with pip, which takes a few minutes", file=sys.stderr)
-    # Modules are not compiled, since most of those of two hundred packages are never imported.
+    # Modules are not compiled, since most modules of the two hundred packages are never imported.
     by_pip = [*PIP, "install", "--no-compile", "--progress-bar", "off", *requirements]
     return subprocess.run(by_pip, check=False).returncode == 0
 
@@ -81,22 +81,22 @@ def install(*requirements: str | Path, quiet: bool = False) -> bool:
 def install_torch() -> bool:
     """Install torch, and return whether that worked.
 
-    The version for CPUs is installed if there is no NVIDIA driver and its index can be reached, otherwise
-    PyPI's.
+    If there is no NVIDIA driver and the index of CPU wheels can be reached, its version is installed,
+    otherwise PyPI's.
     """
     version = lock_path("torch").read_text(encoding="utf-8").split()[-1]
     has_driver = shutil.which("nvidia-smi") is not None
     return (not has_driver and install("--requirement", lock_path("torch"), quiet=True)) or install(version)
 
 
-def main(added: list[str]) -> int:
-    """Install the packages of the locks, and the library; return the exit status.
+def main(additional: list[str]) -> int:
+    """Install the packages of the lock files, and the library; return the exit status.
 
-    ``added`` are the names of locks beyond that of readers.
+    ``additional`` has the names of lock files to install in addition to the readers' one.
     """
     uv = re.search(r"^uv==\S+", lock_path("developers").read_text(encoding="utf-8"), re.MULTILINE)
     subprocess.run([*PIP, "install", "--quiet", *([uv[0]] if uv else [])], check=False)
-    locks = (READERS, *map(lock_path, added))
+    locks = (READERS, *map(lock_path, additional))
     installed = all(install("--no-deps", "--require-hashes", "--requirement", path) for path in locks)
     library = [*PIP, "install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", str(ROOT)]
     if not (installed and install_torch()):

@@ -29,7 +29,7 @@ def format_findings(results: Path, *, decided: bool = True) -> str:
     Parameters
     ----------
     results : folder of the build's results.
-    decided : if False, findings that do not hold are included, too (with few resamples, none may hold).
+    decided : if False, findings that do not hold are also included (with few resamples, none may hold).
 
     Raises
     ------
@@ -55,16 +55,16 @@ def read_figure(executed: Path) -> str:
     Raises
     ------
     LookupError
-        If the notebook has no such figure.
+        If the notebook that should contain the figure lacks it.
     """
     drawing = page_forms.find_figure((executed / f"{_NOTEBOOK}.ipynb").read_text(encoding="utf-8"), _NAME)
     if drawing is None:
-        raise LookupError(f"{_NOTEBOOK} has no figure {_NAME}: build this page again")
+        raise LookupError(f"{_NOTEBOOK} has no figure {_NAME}: run `radbook run {_NOTEBOOK}`")
     return drawing[0]
 
 
 def read_findings() -> str:
-    """Return the list of findings that the README contains; raises ValueError if it has no place for them."""
+    """Return the list of findings in the README; raises ValueError if the comments around it are missing."""
     block = _BLOCK.search(README.read_text(encoding="utf-8"))
     if block is None:
         raise ValueError(f"{README.name} lacks the comments between which the findings belong")
@@ -76,7 +76,7 @@ if __name__ == "__main__":
     parser.add_argument("profile", help="a profile that was built")
     build = BUILD / parser.parse_args().profile
     new_findings = format_findings(build / "results")
-    read_findings()  # raises an error if the README has no place for them
+    read_findings()  # raises an error if the README lacks the comments
     text = _BLOCK.sub(lambda block: f"{block[1]}{new_findings}{block[2]}", README.read_text(encoding="utf-8"))
     atomic.write_text(FIGURE, read_figure(build / "executed"))
     atomic.write_text(README, text)

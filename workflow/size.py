@@ -1,8 +1,8 @@
 """Counts lines of code by part and by package, and compares them with the budgets in ``pyproject.toml``.
 
-A line counts if it has a token that is neither a comment nor part of a docstring. Of notebooks, only code
-cells count; labs do not count. The budgets are in ``[tool.size.parts]`` and ``[tool.size.packages]``. They
-are never raised; if code moves to another package, its share of the budget moves, too.
+A line counts if it has a token that is neither a comment nor part of a docstring. In notebooks, only code
+cells count; labs do not count. The budgets are in ``[tool.size.parts]`` and ``[tool.size.packages]``. If
+code moves to another package, its share of the budget moves, too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PARTS = {"notebooks": "notebooks", "tests": "tests"}
 
 
 def count_code_lines(source: str) -> int:
-    """Return the number of lines of Python code that have code."""
+    """Return the number of lines of Python source that contain code."""
     lines = set[int]()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type not in NO_CODE:
@@ -53,7 +53,8 @@ def find_part(path: Path) -> str:
 
 
 def count_all() -> tuple[Counter[str], Counter[str]]:
-    """Return (lines of code by part of the project, lines of code by package of the library)."""
+    """Return two mappings to numbers of lines of code: from parts of the project, and from the library's
+    packages."""
     parts, packages = Counter[str](), Counter[str]()
     for path in sorted([*ROOT.rglob("*.py"), *(ROOT / "notebooks").rglob("*.md")]):
         relative = path.relative_to(ROOT)

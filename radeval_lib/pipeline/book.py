@@ -21,7 +21,7 @@ from radeval_lib.rules.generator.generator import generate
 from radeval_lib.study import jobs
 
 _PICTURE_ENDINGS = (".png", ".jpg", ".ico")
-_GENERATED_REPORTS = 20_000  # reports; enough for almost all phrases of the generator
+_GENERATED_REPORTS = 20_000  # enough to contain almost all phrases of the generator
 
 
 class BookError(RadevalError):
@@ -36,10 +36,11 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
     Parameters
     ----------
     output_dir : folder of the build, ``build/<profile>``.
-    data_root : folder of data files. The book is searched for the texts of its restricted data sets; None for
-        no search.
-    judge : whether to include the page on which readers run the rule-based judge in their browser. None: the
-        page is included if its package has been downloaded (:func:`browser_judge.is_downloaded`).
+    data_root : folder of data files. The book is searched for the texts of its restricted data sets; if None,
+        it is not searched.
+    judge : whether to include the page on which readers run the rule-based judge in their browser. By
+        default, the page is included if its package has been downloaded
+        (:func:`browser_judge.is_downloaded`).
 
     Raises
     ------
@@ -55,12 +56,12 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
     judge = browser_judge.is_downloaded() if judge is None else judge
     rendered, unfinished = output_dir / "_build", output_dir / "book.unfinished"
     if unfinished.exists():
-        # The last run was killed or stopped at a warning. An incremental run would take its pages as complete
-        # and would not repeat its warnings, so every page is rendered.
+        # The last run was killed or stopped at a warning. An incremental run would treat its pages as
+        # complete and would not repeat its warnings, so every page is rendered.
         atomic.discard(rendered)
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     unfinished.touch()
-    for suffix in (".md", ".sha256"):  # the release report is about the former book
+    for suffix in (".md", ".sha256"):  # the release report describes the previous book
         steps.report_path(output_dir).with_suffix(suffix).unlink(missing_ok=True)
     if stage(output_dir / "executed", output_dir / "book", judge=judge):
         atomic.discard(rendered)  # Sphinx would keep removed pages, and old titles in links
@@ -78,12 +79,12 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
 
 
 def search(output_dir: Path, data_root: Path | None) -> None:
-    """Search a build for the restricted texts of a data root, and raise LeakError if it has any.
+    """Search a build for the restricted texts of a data root, and raise LeakError if it contains any.
 
     Nothing is searched if ``data_root`` is None or has no restricted data set.
     """
     if data_root and (corpora := guard.list_restricted_texts(data_root)):
-        # A restricted text may also be an example on the page on users' own data.
+        # A restricted text may also be an example on the page about users' own data.
         examples = [page.read_text(encoding="utf-8") for page in BOOK.glob("own.md")]
         public = chain(guard.read_public_texts(data_root), examples)
         allowed = yield_allowed_texts(output_dir)
@@ -91,7 +92,7 @@ def search(output_dir: Path, data_root: Path | None) -> None:
 
 
 def hash_trusted_files() -> set[str]:
-    """Return the SHA-256 of every file that the search skips, since it cannot contain text of the build.
+    """Return the SHA-256 of every file that the search skips because it cannot contain text of the build.
 
     These files are the pictures in ``book/``, the files of Pyodide (Python for browsers), and the files of
     Sphinx, its themes and its extensions.
@@ -104,7 +105,7 @@ def hash_trusted_files() -> set[str]:
 
 
 def yield_allowed_texts(output_dir: Path) -> Iterator[str]:
-    """Yield each text that may be in the book even if a restricted data set contains it, too.
+    """Yield each text that may be in the book even if a restricted data set also contains it.
 
     These texts are the sources of pages, manifests and code, the tables of jobs on generated or open data,
     and the sections of 20,000 generated reports.
@@ -123,7 +124,7 @@ def yield_allowed_texts(output_dir: Path) -> Iterator[str]:
 
 
 def run_jupyter_book(output_dir: Path, log: Path) -> bool:
-    """Render the staged book, and return whether Jupyter Book ended without an error or warning.
+    """Render the staged book, and return whether Jupyter Book finished without an error or warning.
 
     Its output is written to the file ``log``.
     """

@@ -1,4 +1,4 @@
-"""Calls of Snakemake, whose output is kept in a log and shown in a short form."""
+"""Calls to Snakemake, whose output is kept in a log and shown to the user in a short form."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Say = Callable[[str], None]
 def default_cores() -> int:
     """Return how many notebooks to run at once: one per core, or one per 3 GiB of memory if that is fewer.
 
-    At least 1 is returned.
+    The result is at least 1.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return max(1, min(joblib.cpu_count(), int(memory // _GIB_PER_NOTEBOOK)))
@@ -44,7 +44,7 @@ def build(graph: Graph, cores: int, say: Say) -> None:
     """Run all outdated steps and render the book.
 
     If there is no rendered book, the pages that need no job are run and rendered first, so that they can be
-    read while the others run. If a step fails, the steps that do not depend on it still run.
+    read while the other pages run. If a step fails, the steps that do not depend on it still run.
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ def build(graph: Graph, cores: int, say: Say) -> None:
     with steps.hold_lock(graph.output_dir / BUILD_LOCK), forkserver.run_server() as server:
         graph.discard_removed()
         index = steps.book_index(graph.output_dir)
-        first = replace(graph, at_once=True)
-        if not index.is_file() and first.pages and first.pages != graph.pages:
-            say(f"First the {len(first.pages)} of {len(graph.pages)} pages that wait for no training.")
+        first_pages = replace(graph, no_jobs=True)
+        if not index.is_file() and first_pages.pages and first_pages.pages != graph.pages:
+            say(f"{len(first_pages.pages)} of {len(graph.pages)} pages need no training and are built first.")
             with suppress(RadevalError):  # the error has been shown, and the step is tried again below
-                _run(first, cores, say, server)
-                say(f"To be read: {display_path(index)}. The other pages follow.")
+                _run(first_pages, cores, say, server)
+                say(f"Ready to read: {display_path(index)}. The other pages follow.")
         try:
             _run(graph, cores, say, server)
         except RadevalError:
@@ -89,7 +89,7 @@ def planned_steps(graph: Graph) -> list[str]:
     lines = (plan.stdout + plan.stderr).splitlines()
     if plan.returncode:
         # Snakemake's message names the file at fault, if there is one.
-        remedy = "Correct what this message names, and run the command again."
+        remedy = "Correct the fault in this message, and run the command again."
         raise RadevalError(steps.find_failure(lines)[0], "planning the build", remedy)
     return [step[2] for line in lines if (step := _STEP.fullmatch(line.strip()))]
 
@@ -99,14 +99,14 @@ def _prepare(graph: Graph, cores: int) -> list[str]:
 
     ``cores`` is the number of steps to run at once.
     """
-    settings = graph.output_dir / "engine.json"
+    config_path = graph.output_dir / "engine.json"
     content = {"profile": graph.settings.name, "data_root": str(graph.data_root or ""), "only": graph.only}
-    atomic.write_text(settings, json.dumps({**content, "at_once": graph.at_once, "checked": True}) + "\n")
+    atomic.write_text(config_path, json.dumps({**content, "no_jobs": graph.no_jobs, "checked": True}) + "\n")
     return [
         sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT),
         "--cores", str(cores), "--keep-going", "--rerun-incomplete", "--nolock", "--nocolor",
         "--rerun-triggers", "params", "input", "code",
-        "--configfile", str(settings),
+        "--configfile", str(config_path),
     ]  # fmt: skip
 
 
@@ -115,15 +115,16 @@ def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> Non
 
     Parameters
     ----------
-    cores, say : as for :func:`build`.
-    environment : further environment variables for the steps.
+    cores : number of steps to run at once.
+    say : called with each line to show to the user.
+    environment : additional environment variables for the steps.
 
     Raises
     ------
     RadevalError
         If a step failed, or Snakemake could not plan the steps.
     """
-    log, shown = graph.output_dir / "build.log", list[str]()
+    log, shown_lines = graph.output_dir / "build.log", list[str]()
     with (
         log.open("w", encoding="utf-8") as log_file,
         subprocess.Popen(
@@ -148,14 +149,14 @@ def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> Non
                 text = f"{done[1]} of {done[2]} steps done"
             elif not text.startswith("radbook: "):
                 continue
-            shown.append(text)
+            shown_lines.append(text)
             say(text)
     if snakemake.returncode:
         lines = log.read_text(encoding="utf-8").splitlines()
         see_log = f"See the whole log in {display_path(log)}."
-        if not shown:
+        if not shown_lines:
             raise RadevalError(steps.find_failure(lines)[0], "planning the build", see_log)
-        if any(line.startswith("radbook: ") and " is left out: " not in line for line in shown):
+        if any(line.startswith("radbook: ") and " is left out: " not in line for line in shown_lines):
             remedy = f"Follow the advice in the lines above that begin with `radbook:`. {see_log}"
             raise RadevalError("the build did not finish", "radbook build", remedy)
         # No RadevalError was printed: the code has a fault, or a process was killed.
@@ -166,7 +167,7 @@ def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> Non
 def dry_run(graph: Graph, say: Say) -> None:
     """Show which data and models of the profile are missing, and which steps a build would run.
 
-    Each line is shown by ``say``. Raises RadevalError if Snakemake could not plan the steps.
+    ``say`` is called with each line. Raises RadevalError if Snakemake could not plan the steps.
     """
     planned = planned_steps(graph)
     for line in [*describe_missing(graph), *planned]:
@@ -177,8 +178,8 @@ def dry_run(graph: Graph, say: Say) -> None:
 def describe_missing(graph: Graph) -> list[str]:
     """Return lines about missing data and models, to show to the user; empty if nothing is missing.
 
-    There is a line for each role without any of its data, one for each role with only a part of them, and one
-    for all models of the Hugging Face hub that are not cached.
+    There is one line for each role that lacks all or part of its data, and one for all models of the Hugging
+    Face Hub that are not cached.
     """
     lines = []
     for role, pages in find_pages_without_data(graph).items():
@@ -189,12 +190,13 @@ def describe_missing(graph: Graph) -> list[str]:
         if loadable and loadable != source:
             lines.append(f"Role {role} uses only {loadable}; the rest of {source} is missing.")
     if missing := [name for name, is_cached in find_hub_models(graph).items() if not is_cached]:
-        lines.append(f"Models that are not in the cache of the Hugging Face hub: {joined(missing)}.")
+        lines.append(f"Models that are not in the cache of the Hugging Face Hub: {joined(missing)}.")
     return lines
 
 
 def find_hub_models(graph: Graph) -> dict[str, bool]:
-    """Return, for each model of the Hugging Face hub that a profile names, whether its weights are cached.
+    """Return a mapping from each Hugging Face Hub model that a profile names to whether its weights are
+    cached.
 
     A key is the model's name, ``owner/name`` or ``owner/name@revision``.
     """
@@ -203,10 +205,11 @@ def find_hub_models(graph: Graph) -> dict[str, bool]:
 
 
 def find_pages_without_data(graph: Graph) -> dict[str, list[str]]:
-    """Return, by role, the pages that need data which are missing.
+    """Return a mapping from each role whose data are missing to the pages that need these data.
 
-    A page needs the data if it, or a job that it reads, declares the role. Roles that no page needs are left
-    out. In a build, these pages are left out, or end before the first result that needs the data.
+    A page needs the data of a role if the page, or a job that it reads, declares the role. Roles that no page
+    needs are omitted. A build leaves these pages out, or ends them before the first result that needs the
+    data.
     """
     missing = [
         role

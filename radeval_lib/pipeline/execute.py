@@ -1,4 +1,4 @@
-"""Runs of single notebooks with papermill; outputs are complete or absent, and errors are one line."""
+"""Execution of single notebooks with papermill; outputs are complete or absent, and errors are one line."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def resolve_notebook(name_or_path: str) -> str:
 def parse_parameters(notebook: str, texts: Mapping[str, str]) -> dict[str, Any]:
     """Return all parameters of a notebook: the values in ``texts``, and the defaults of the others.
 
-    ``texts`` has values as strings, by parameter; each is converted to the type of the parameter's default.
+    ``texts`` maps parameters to values as strings; each is converted to the type of the parameter's default.
 
     Raises
     ------
@@ -77,8 +77,8 @@ def parse_parameters(notebook: str, texts: Mapping[str, str]) -> dict[str, Any]:
     cells = read_source(NOTEBOOKS / f"{notebook}.md").cells
     source = "\n".join(cell.source for cell in cells if "parameters" in cell.metadata.get("tags", []))
     try:
-        assigned = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)]
-        values = {ast.unparse(node.targets[0]): ast.literal_eval(node.value) for node in assigned}
+        assignments = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)]
+        values = {ast.unparse(node.targets[0]): ast.literal_eval(node.value) for node in assignments}
     except (SyntaxError, ValueError) as error:
         remedy = "Give each parameter in the `parameters` cell a number, a string, True or False."
         problem = f"its parameters cannot be read: {str(error).partition(': <')[0]}"
@@ -116,13 +116,13 @@ class ForkedKernelManager(AsyncKernelManager):
 
 @dataclass(frozen=True)
 class NotebookRun:
-    """A run of a notebook.
+    """A notebook with its parameters and output folder.
 
     Attributes
     ----------
     notebook : name of the notebook, such as ``rales/datasets``.
     parameters : all parameters of the notebook.
-    output_dir : folder for the outputs: of the profile's build, or of this run.
+    output_dir : output folder, either that of the profile's build or this run's own.
     """
 
     notebook: str
@@ -131,7 +131,7 @@ class NotebookRun:
 
     @property
     def job(self) -> Job | None:
-        """The job that is run; None if the notebook is a page, so has no parameter beyond :data:`COMMON`."""
+        """The job that is run; None for a page, which has no parameters other than :data:`COMMON`."""
         job_parameters = tuple((key, value) for key, value in self.parameters.items() if key not in COMMON)
         return Job(self.notebook, job_parameters) if job_parameters else None
 
@@ -154,8 +154,9 @@ class NotebookRun:
 def plan_run(notebook: str, parameters: Mapping[str, Any]) -> NotebookRun:
     """Return the run of a notebook with ``parameters``, which must have a value for each of its parameters.
 
-    The output folder is the parameter ``output_dir``. If that is empty, it is the folder of the profile's
-    build if the build runs the notebook with the same parameters, otherwise a folder below ``build/runs``.
+    The output folder is the parameter ``output_dir``. If the parameter is empty, it is the folder of the
+    profile's build if the build runs the notebook with the same parameters, otherwise a folder below
+    ``build/runs``.
 
     Raises
     ------
@@ -165,8 +166,8 @@ def plan_run(notebook: str, parameters: Mapping[str, Any]) -> NotebookRun:
         If there is no such profile.
     """
     settings = profiles.profile(str(parameters["profile"]))
-    own_parameters = {key: value for key, value in parameters.items() if key not in COMMON}
-    output_dir = runs.outputs_of(notebook, settings, int(parameters["seed"]), own_parameters)
+    job_parameters = {key: value for key, value in parameters.items() if key not in COMMON}
+    output_dir = runs.outputs_of(notebook, settings, int(parameters["seed"]), job_parameters)
     if folder := str(parameters["output_dir"]):
         output_dir = Path(folder).resolve()
         if BUILD not in output_dir.parents:
@@ -182,7 +183,7 @@ def run_notebook(run: NotebookRun, *, progress: bool, in_build: bool) -> None:
     ----------
     progress : whether to show papermill's progress bar.
     in_build : whether the run is a step of a build. If its data are missing, such a run leaves the notebook
-        out, and prints why; any other run fails. While a build writes to the same folder, any other run
+        out and prints the reason; any other run fails. While a build writes to the same folder, any other run
         fails, too.
 
     Raises
@@ -244,8 +245,8 @@ def _keep_failed(run: NotebookRun, error: PapermillExecutionError, source: Path,
     advice = "" if is_safe and ". " in problem else "; correct the cell and run `radbook build` again"
     line = to_line((error.source.strip().splitlines() or [""])[0], 80)
     report = f"code cell {number} ({line!r}) raised {error.ename}: {problem}"
-    if is_safe and len(report) > (most := NotebookError.longest[0]):
-        report = f"{report[: most - 4]} ..."  # the end has only choices, so it is cut rather than the middle
+    if is_safe and len(report) > (limit := NotebookError.longest[0]):
+        report = f"{report[: limit - 4]} ..."  # the end only lists choices, so it is cut, not the middle
     remedy = f"The run up to there is kept in {display_path(kept)}{advice}."
     return NotebookError(report, f"notebooks/{run.notebook}.md", remedy)
 
@@ -269,7 +270,7 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
     settings = profiles.profile(str(run.parameters["profile"]))
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(settings.threads)))  # before libraries are imported
     is_build_folder = run.output_dir == BUILD / settings.name
-    where, source = f"notebooks/{run.notebook}.md", executed.with_name("source.ipynb")
+    source_name, source = f"notebooks/{run.notebook}.md", executed.with_name("source.ipynb")
     nbformat.write(read_source(NOTEBOOKS / f"{run.notebook}.md"), source)
     # The kernel's sockets are files, because two kernels that start at the same time may choose the same TCP
     # port. They are in the system's temporary folder, because the path of a socket must be short.
@@ -297,10 +298,10 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
             problem = f"the cell {line!r} ran for more than {settings.limits.cell_minutes} minutes"
             file = f"data_manifests/profiles/{settings.name}.yml"
             remedy = f"Make the cell faster, or raise `limits: cell_minutes` in {file}."
-            raise NotebookError(problem, where, remedy) from None
+            raise NotebookError(problem, source_name, remedy) from None
         except RuntimeError as error:  # nbclient's DeadKernelError is one
-            remedy = "Memory may be short; run `radbook build` again."
-            raise NotebookError(f"the kernel died: {error}", where, remedy) from None
+            remedy = "It may have run out of memory. Run `radbook build` again."
+            raise NotebookError(f"the kernel died: {error}", source_name, remedy) from None
         finally:
             del os.environ[STAGE]
     _remove_traces(executed)
@@ -309,7 +310,7 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
 def _remove_traces(executed: Path) -> None:
     """Remove times, paths of this machine and random ids from an executed notebook, in place.
 
-    As a consequence, runs with the same results give the same bytes.
+    Runs with the same results then give the same bytes.
     """
     content = nbformat.read(executed, as_version=4)
     content.metadata.pop("papermill", None)

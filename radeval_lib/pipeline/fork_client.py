@@ -18,9 +18,10 @@ SERVER = "RADEVAL_FORKS"
 
 
 def main(arguments: list[str]) -> int:
-    """Have the server run a command in a fork, wait for its end, and return its exit status; 1 if killed.
+    """Have the server run a command in a fork, wait until it ends, and return its exit status; 1 if killed.
 
-    ``arguments`` are those of Python, with ``-m``. Without a server, the command replaces this process.
+    ``arguments`` are the arguments of Python, including ``-m``. Without a server, the command replaces this
+    process.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends this process, and thereby the fork
     server = socket.socket(socket.AF_UNIX)
@@ -35,8 +36,8 @@ def main(arguments: list[str]) -> int:
     }
     content = json.dumps(request).encode() + b"\n"
     try:
-        sent = socket.send_fds(server, [content], [0, 1, 2])
-        server.sendall(content[sent:])
+        bytes_sent = socket.send_fds(server, [content], [0, 1, 2])
+        server.sendall(content[bytes_sent:])
         status = server.makefile().read()  # the server closes it when the fork has ended
     except OSError:
         status = ""

@@ -9,7 +9,7 @@ each time, often more than the page itself (benchmarks/page_start.py). Instead:
    streams to the server.
 3. The server forks. The fork runs the command and sends its exit status to the caller, which exits with it.
 
-A fork ends when its caller or the server ends, even if that is killed. The server does not import this
+A fork ends when its caller or the server ends, even if they are killed. The server does not import this
 library's own code, so each step runs the code as it is when the step starts. Without a server, or where
 forking is unsafe, the caller runs the command itself, with the same results.
 """
@@ -45,7 +45,7 @@ LIBRARIES = (
     "transformers.AutoModel", "transformers.AutoModelForTokenClassification", "transformers.BertModel",
     "transformers.PreTrainedTokenizerFast", "transformers.optimization", "transformers.set_seed",
 )  # fmt: skip
-"""Libraries that most steps import. For those that import lazily, it has the names that steps use."""
+"""Libraries that most steps import; for lazy ones, the names in them that steps use."""
 _ACCELERATORS = ("/dev/nvidiactl", "/dev/kfd")
 # Set before Matplotlib and ipykernel are imported: show figures inline, and do not watch the parent process.
 _KERNEL_SETTINGS = {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "JPY_PARENT_PID": "1"}
@@ -55,8 +55,7 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 def can_fork() -> bool:
     """Return whether a process that has imported PyTorch can be forked safely.
 
-    This is so on Linux without an accelerator (GPU), since the driver of an accelerator does not survive a
-    fork.
+    It is safe on Linux without an accelerator (GPU), whose driver would not survive a fork.
     """
     return sys.platform == "linux" and not any(Path(device).exists() for device in _ACCELERATORS)
 
@@ -101,9 +100,9 @@ def run_server() -> Iterator[dict[str, str]]:
 
 
 def wrap_command(command: Sequence[str]) -> list[str]:
-    """Return a command with the same effect as ``command``, but run in a fork of the server, if one runs.
+    """Return a command that runs ``command`` in a fork of the server if there is one, else as a new process.
 
-    ``command`` must be a path of Python, options of Python, ``-m``, a module and its arguments.
+    ``command`` must be the path of Python, its options, ``-m``, a module and the module's arguments.
     """
     return [command[0], "-I", "-S", fork_client.__file__, *command[1:]]
 
@@ -145,9 +144,9 @@ def _run_for_caller(caller: socket.socket) -> None:
     """
     content, streams, _, _ = socket.recv_fds(caller, 1 << 16, 3)
     while not content.endswith(b"\n"):
-        if not (more := caller.recv(1 << 16)):
+        if not (chunk := caller.recv(1 << 16)):
             return
-        content += more
+        content += chunk
     request = json.loads(content)
 
     def end_with_caller() -> None:

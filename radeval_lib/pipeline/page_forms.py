@@ -20,7 +20,7 @@ from radeval_lib.study.page_runs import ENDS_HERE
 from radeval_lib.study.scorecards import claims_table, unchecked_paragraph
 
 # In a prose page, the comment ``<!-- claims: PAPER -->`` is replaced by a table of the paper's claims.
-_CLAIMS_MARK = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
+_CLAIMS_MARKER = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 _LABEL = re.compile(
     r"^\((?P<target>[\w-]+)\)=$"  # (how-to-cite)=
     r"|^(?:    |:)name: (?P<figure>[\w-]+)$",  # the label of a figure, in a cell's metadata or as an option
@@ -31,8 +31,8 @@ FENCED = re.compile(r"^(`{3,}).*?^\1`*$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _HEADING_BELOW = re.compile(r"(?:\s|\([\w-]+\)=)*#+ (.*)")  # matches a heading, after any further labels
 _SOLUTION = (
-    "`make labs` writes the solved lab to `build/labs/solution/{name}.ipynb`, with rubrics of what is "
-    "marked by hand. {{ref}}`For instructors <labs-instructors>`."
+    "`make labs` writes the solved lab to `build/labs/solution/{name}.ipynb`, with rubrics for the parts "
+    "graded by hand. {{ref}}`For instructors <labs-instructors>`."
 )
 _TOY_SCALE = """```{warning}
 **A protocol at toy scale.** In this edition the page shows only that the protocol runs, on generated reports
@@ -59,10 +59,10 @@ def to_page(
     executed : path of the executed notebook, ``<folder>/<group>/<page>.ipynb``.
     card : the table of exhibits, from :func:`radeval_lib.study.scorecards.scorecard`.
     source : the notebook's source in MyST Markdown; the sections that are left out are taken from it.
-    at_toy_scale : whether to add, below the title, the warning that the page only shows a protocol.
+    at_toy_scale : whether to add, below the title, the warning that the page only demonstrates a protocol.
     """
     notebook = nbformat.read(executed, as_version=4)
-    first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
+    opening = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
     shown_cells = []
     for cell in notebook.cells:
         shown_cells.append(cell)
@@ -80,7 +80,7 @@ def to_page(
         if any(output.get("metadata", {}).get(ENDS_HERE) for output in cell.outputs):
             break  # the other cells need data that are missing in this build
     notebook.cells = shown_cells
-    if first is not None:
+    if opening is not None:
         page = f"{executed.parent.name}/{executed.stem}"
         closing = {
             "left-out": _list_omitted_sections(source, notebook),
@@ -90,7 +90,7 @@ def to_page(
         notebook.cells += [
             nbformat.v4.new_markdown_cell(text, id=key) for key, text in closing.items() if text
         ]
-        first.source = add_papers(_insert_below_title(first.source, _TOY_SCALE * at_toy_scale), page)
+        opening.source = add_papers(_insert_below_title(opening.source, _TOY_SCALE * at_toy_scale), page)
     return str(nbformat.writes(notebook))
 
 
@@ -119,7 +119,7 @@ def add_claims(source: str, card: pd.DataFrame) -> str:
 
     ``card`` is the table of exhibits. Raises KeyError for an unknown paper.
     """
-    return _CLAIMS_MARK.sub(lambda mark: claims_table(card, PAPERS[mark[1]], "../notebooks/"), source)
+    return _CLAIMS_MARKER.sub(lambda match: claims_table(card, PAPERS[match[1]], "../notebooks/"), source)
 
 
 def find_figure(executed: str, name: str) -> tuple[str, nbformat.NotebookNode] | None:
@@ -137,7 +137,7 @@ def find_figure(executed: str, name: str) -> tuple[str, nbformat.NotebookNode] |
 
 
 def find_labels(source: str) -> dict[str, str]:
-    """Return the heading of each label in a page's source, by the label; labels of figures are included.
+    """Return a mapping from each label in a page's source, figures' labels included, to its heading.
 
     The heading of a label is the one directly below it or, without that, the nearest one above it. Raises
     IndexError if a label has neither.
@@ -171,7 +171,7 @@ def _list_omitted_sections(source: str, shown: nbformat.NotebookNode) -> str:
 
 
 def find_omission_reason(executed: Path) -> str:
-    """Return the reason why a page is left out of the book; the empty string if it is shown.
+    """Return the reason for which a page is left out of the book; the empty string if it is shown.
 
     A page is left out if the build could not run it without data, or if it ended before its first result.
     ``executed`` is the path of the executed notebook.
@@ -186,7 +186,7 @@ def find_omission_reason(executed: Path) -> str:
 def make_substitute(source: str, reason: str) -> str:
     """Return the Markdown of a short page in place of one that is left out or has not run yet.
 
-    The short page has the title and labels of the page, so that references lead to it.
+    The short page has the title and labels of the full page, so that references to that page work.
 
     Parameters
     ----------
@@ -198,9 +198,7 @@ def make_substitute(source: str, reason: str) -> str:
     targets = "".join(f"({label})=\n" for label in find_labels(source))
     if reason:
         return f"{targets}# {title} (left out)\n\nThis build leaves the page out: {reason}.\n"
-    return (
-        f"{targets}# {title} (follows)\n\nThis page is not made yet. `radbook build` makes the whole book.\n"
-    )
+    return f"{targets}# {title} (follows)\n\nThis page is not built yet. `radbook build` builds all pages.\n"
 
 
 def build_labs() -> Iterator[tuple[str, str]]:
@@ -218,8 +216,8 @@ def build_labs() -> Iterator[tuple[str, str]]:
         page = sources.make_page(lab)
         links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>'] * has_otter
         if repository := citing.repository():  # on Binder, postBuild builds the labs
-            address = f"https://mybinder.org/v2/gh/{repository}/HEAD?urlpath=lab/tree/build/labs/student"
-            links.append(f'<a href="{address}/{lab.name}.ipynb">Open in Binder</a>')
+            url = f"https://mybinder.org/v2/gh/{repository}/HEAD?urlpath=lab/tree/build/labs/student"
+            links.append(f'<a href="{url}/{lab.name}.ipynb">Open in Binder</a>')
         buttons = f'<p class="lab-buttons">{" ".join(links)} <code>make lab N={lab.number}</code></p>'
         page.cells[0].source = _insert_below_title(page.cells[0].source, buttons)
         closing = {

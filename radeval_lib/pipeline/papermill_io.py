@@ -29,13 +29,13 @@ class JupytextHandler(LocalHandler):
         if not Path(path).is_file():
             name = "/".join(PurePath(path).with_suffix("").parts[-2:])
             raise click.ClickException(
-                f"{path}: no such file in this folder. Give the absolute path, or run "
-                f"`radbook run {name}`, which works in every folder."
+                f"{path}: no such file. Give an absolute path, or run "
+                f"`radbook run {name}`, which works from any folder."
             )
         return str(nbformat.writes(read_source(Path(path))))
 
 
 handler = JupytextHandler()
 papermill_io._handlers[:] = [
-    (scheme, handler if scheme == "local" else former) for scheme, former in papermill_io._handlers
+    (scheme, handler if scheme == "local" else previous) for scheme, previous in papermill_io._handlers
 ]

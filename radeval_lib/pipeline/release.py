@@ -1,4 +1,4 @@
-"""Tools for a data officer: the release report on a book, and the removal of builds with restricted data."""
+"""Tools for a data officer: the release report for a book, and the removal of builds with restricted data."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from radeval_lib.text_format import environment
 RECALL = MANIFESTS / "leak_recall.csv"
 """Table of how many planted leaks of each kind the search found; written by a nightly test."""
 _ENGINE = ROOT / ".snakemake"  # Snakemake's logs may contain what a step printed
-CONFIDENCE = 0.95  # of the lower bound of the share of leaks that is found
+CONFIDENCE = 0.95  # level of the lower bound for the share of leaks found
 
 
 class ReleaseError(RadevalError):
-    """Raised if no release report can be made on a book."""
+    """Raised if no release report can be made for a book."""
 
 
 def read_recall() -> pd.DataFrame:
-    """Return a table of how well the search for restricted text finds planted leaks, a row per kind of leak.
+    """Return the recall of the search for restricted text on planted leaks, one row per kind of leak.
 
-    Columns are ``kind``, ``planted`` and ``found`` (numbers of leaks), and ``at_least``, the lower end of the
-    one-sided 95 % interval of the share found, from 0 to 1 (Clopper & Pearson 1934).
+    Columns are ``kind``, ``planted`` and ``found`` (numbers of leaks), and ``at_least``, the lower bound of
+    the one-sided 95% confidence interval for the share found, 0 to 1 (Clopper & Pearson 1934).
     """
     table = pd.read_csv(RECALL)
     table["at_least"] = [
@@ -44,7 +44,7 @@ def read_recall() -> pd.DataFrame:
 
 
 def write_report(profile: Profile, data_root: Path | None, target: Path) -> None:
-    """Write the release report on a profile's book to ``target``, and checksums of its files beside it.
+    """Write the release report for a profile's book to ``target``, and checksums of its files next to it.
 
     The checksums are in the format of ``sha256sum``, in a file of the same name that ends in ``.sha256``.
     Earlier files in both places are removed first, so that none is left if :func:`make_report` raises an
@@ -91,14 +91,16 @@ def make_report(profile: Profile, data_root: Path | None, sums: str) -> tuple[st
     refuse_out_of_date(profile)
     if not steps.book_index(output_dir).is_file():
         raise ReleaseError("no rendered book", profile.name, f"Run `radbook build --profile {profile.name}`.")
-    mark, corpora = output_dir / IN_REACH, list_restricted(data_root)
-    readable = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
+    readable_list, corpora = output_dir / IN_REACH, list_restricted(data_root)
+    readable = readable_list.read_text(encoding="utf-8").split() if readable_list.is_file() else []
     if missing := sorted(set(readable) - set(corpora)):
         problem = f"the build could read {list_names(missing)}, which the data root lacks"
         raise ReleaseError(problem, "--data-root", "Give the data root with which the book was built.")
     book.search(output_dir, data_root)
-    top = steps.book_folder(output_dir)
-    files = [(digest, (top / name).stat().st_size, name) for name, digest in checksums.of_folder(top).items()]
+    html = steps.book_folder(output_dir)
+    files = [
+        (digest, (html / name).stat().st_size, name) for name, digest in checksums.of_folder(html).items()
+    ]
     lines = "".join(f"{digest}  {name}\n" for digest, _, name in files)
     template = environment(Path(__file__).parent).get_template("release.md.j2")
     content = template.render(
@@ -125,12 +127,12 @@ def make_report(profile: Profile, data_root: Path | None, sums: str) -> tuple[st
 
 
 def find_restricted_builds() -> dict[Path, list[str]]:
-    """Return the names of the restricted data sets that each build or run could read, by its folder.
+    """Return a mapping from the folder of each build or run to the restricted data sets that it could read.
 
     Builds and runs that could read none are left out. Raises OSError if the list in a folder cannot be read.
     """
     marks = sorted(BUILD.rglob(IN_REACH))
-    # A folder inside a marked folder is removed with it, so only the outer one is listed.
+    # A folder inside a marked folder is removed with it, so only the outer folder is listed.
     outer = [mark for mark in marks if not {other.parent for other in marks} & set(mark.parent.parents)]
     return {mark.parent: mark.read_text(encoding="utf-8", errors="replace").split() for mark in outer}
 

@@ -40,13 +40,13 @@ def typeset_svg(svg: str) -> str:
     return _apply_outside_tags(svg, lambda text: re.sub(rf"{TAU}([^<]*)", _LOWERED, typeset_characters(text)))
 
 
-def _apply_outside_tags(source: str, write: Callable[[str], str]) -> str:
-    """Return HTML or SVG with each part of its running text replaced by ``write`` of this part."""
+def _apply_outside_tags(source: str, convert: Callable[[str], str]) -> str:
+    """Return HTML or SVG with ``convert`` applied to each part of its running text."""
     parts, last = list[str](), 0
     for match in _AS_IS.finditer(source):
-        parts += [write(source[last : match.start()]), match[0]]
+        parts += [convert(source[last : match.start()]), match[0]]
         last = match.end()
-    return "".join([*parts, write(source[last:])])
+    return "".join([*parts, convert(source[last:])])
 
 
 def typeset_page(app: Sphinx, doctree: nodes.document, page: str) -> None:

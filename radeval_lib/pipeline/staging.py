@@ -86,10 +86,10 @@ def list_pages(toc: Path) -> list[str]:
 
 
 def read_appendix(edition: str) -> dict[str, list[str]]:
-    """Return the pages of the appendix, which are not in the sidebar, by the page of their paper.
+    """Return a mapping from the page of each paper to its pages in the appendix, which the sidebar omits.
 
-    For the edition ``full``, the appendix is empty, since these pages then use the paper's data and models
-    and are in the sidebar below the page of their paper.
+    The appendix of the edition ``full`` is empty: its pages use the paper's data and models, so they are in
+    the sidebar below the page of their paper.
     """
     meta = parse_toc_yaml(BOOK / CONTENTS).meta or {}
     return {} if edition == "full" else meta.get("appendix", {})
@@ -102,8 +102,8 @@ _SHARED_LINES = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
 def extract_shared(name: str, content: bytes | None) -> object:
     """Return the part of a staged file that other pages show or need.
 
-    Of a page, this is a list of the lines with headings and labels; of any other file, the whole content. Of
-    a missing file (``content`` is None) or a download (below ``_extra/``), it is None.
+    For a page, this is the list of its lines with headings and labels; for any other file, the whole content;
+    for a missing file (``content`` is None) or a download (below ``_extra/``), None.
     """
     if content is None or name.startswith("_extra/"):
         return None
@@ -128,7 +128,7 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     NotebookError
         If the table of contents names a page that does not exist.
     BrowserJudgeError
-        If ``judge``, but the package of the judge is missing or has a wrong checksum.
+        If ``judge`` is True, but the judge's package is missing or has a wrong checksum.
     """
     output_dir = executed_dir.parent
     card, pages = scorecard(results.read_all(output_dir)), list_pages(BOOK / CONTENTS)
@@ -158,14 +158,15 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
 
 
 def _make_prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
-    """Return the content of each file in ``book/``, by its path there.
+    """Return a mapping from the path of each file in ``book/`` to its content.
 
-    In pages, the tables of claims, the citation of the book and the judge are inserted.
+    The tables of claims, the citation of the book and the judge are inserted in pages.
 
     Parameters
     ----------
     card : the table of exhibits, from :func:`radeval_lib.study.scorecards.scorecard`.
-    form : the HTML of the judge. If it is empty, the page of the judge is replaced by one that says why.
+    form : the HTML of the judge. If it is empty, the page of the judge is replaced by one that gives the
+        reason.
     """
     staged = dict[str, bytes]()
     for path in sorted(BOOK.rglob("*")):
@@ -173,11 +174,11 @@ def _make_prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
         if path.suffix == ".md":
             prose = page_forms.add_claims(path.read_text(encoding="utf-8"), card)
             prose = prose.replace(citing.BOOK_MARK, f"```bibtex\n{citing.bibtex()}\n```")
-            if browser_judge.MARK in prose and not form:
+            if browser_judge.MARKER in prose and not form:
                 remedy = f"Download it with {browser_judge.download_command()}, then run `radbook render`"
-                reason = f"its judge needs Pyodide (Python for browsers). {remedy}"
+                reason = f"its judge needs Pyodide (Python for the browser). {remedy}"
                 prose = page_forms.make_substitute(prose, reason)
-            prose = prose.replace(browser_judge.MARK, form)
+            prose = prose.replace(browser_judge.MARKER, form)
             staged[name] = f"{prose}\n\n{citing.source_line(f'book/{name}')}\n".encode()
         elif path.is_file():
             staged[name] = path.read_bytes()
@@ -185,9 +186,9 @@ def _make_prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
 
 
 def _make_notebook_pages(executed_dir: Path, pages: Sequence[str], card: pd.DataFrame) -> dict[str, bytes]:
-    """Return the content of each page that is an executed notebook, by its path in the staged book.
+    """Return a mapping from the path of each notebook page in the staged book to its content.
 
-    A page that has not run yet, or that is left out, is replaced by a short page that says so.
+    A page that has not run yet, or that is left out, is replaced by a short page with a notice.
 
     Parameters
     ----------
@@ -205,8 +206,8 @@ def _make_notebook_pages(executed_dir: Path, pages: Sequence[str], card: pd.Data
     for page in pages:
         name = page.removeprefix("notebooks/")
         if page == name or name not in notebooks():
-            where, remedy = display_path(BOOK / CONTENTS), "Correct or remove this entry."
-            raise NotebookError(f"page {page!r} does not exist", where, remedy)
+            contents_path, remedy = display_path(BOOK / CONTENTS), "Correct or remove this entry."
+            raise NotebookError(f"page {page!r} does not exist", contents_path, remedy)
         source, executed = notebooks()[name].read_text(encoding="utf-8"), executed_dir / f"{name}.ipynb"
         reason = page_forms.find_omission_reason(executed) if executed.is_file() else ""
         if reason or not executed.is_file():
@@ -219,27 +220,27 @@ def _make_notebook_pages(executed_dir: Path, pages: Sequence[str], card: pd.Data
 
 
 # In the page of a paper, the comment ``<!-- figure: PAGE NAME -->`` is replaced by a figure of another page.
-_FIGURE_MARK = re.compile(r"^<!-- figure: (\S+) ([\w-]+) -->$", re.MULTILINE)
+_FIGURE_MARKER = re.compile(r"^<!-- figure: (\S+) ([\w-]+) -->$", re.MULTILINE)
 
 
 def _insert_figures(staged: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the pages of papers with figures of other pages inserted, and these figures as SVG, by path.
+    """Return a mapping from path to content of papers' pages with inserted figures, and of these figures.
 
-    ``staged`` has the content of all staged files, by path. A figure is left out if its page has not run or
-    lacks it.
+    The figures are SVG drawings from other pages. ``staged`` maps the paths of all staged files to contents.
+    A figure is left out if its page has not run or lacks it.
     """
     changed = dict[str, bytes]()
 
-    def figure_markdown(mark: re.Match[str]) -> str:
-        executed = staged.get(f"notebooks/{mark[1]}.ipynb")
-        if executed is None or (figure := page_forms.find_figure(executed.decode(), mark[2])) is None:
+    def figure_markdown(marker: re.Match[str]) -> str:
+        executed = staged.get(f"notebooks/{marker[1]}.ipynb")
+        if executed is None or (figure := page_forms.find_figure(executed.decode(), marker[2])) is None:
             return ""
-        changed[f"papers/{mark[2]}.svg"] = figure[0].encode()
+        changed[f"papers/{marker[2]}.svg"] = figure[0].encode()
         alt, caption = figure[1]["image"]["alt"], figure[1]["figure"]["caption"]
-        return f"```{{figure}} {mark[2]}.svg\n:alt: {alt}\n\n{caption}\n```"
+        return f"```{{figure}} {marker[2]}.svg\n:alt: {alt}\n\n{caption}\n```"
 
     for paper in [name for name in staged if name.startswith("papers/")]:
-        changed[paper] = _FIGURE_MARK.sub(figure_markdown, staged[paper].decode()).encode()
+        changed[paper] = _FIGURE_MARKER.sub(figure_markdown, staged[paper].decode()).encode()
     return changed
 
 
@@ -247,7 +248,7 @@ _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
 _GLUED = re.compile(r"\{glue:text\}`([\w-]+)`")  # matches {glue:text}`name`
 # Matches a heading with the first label before it, as ``(how-to-cite)=`` and ``# How to cite``.
 _HEADING = re.compile(r"(?:^\(([\w-]+)\)=\n)?(?:^\([\w-]+\)=\n)*^#{1,6} (.+)$", re.MULTILINE)
-# Matches all that is not text: citations, tags, labels, fences, options, and the marks of roles and emphasis.
+# Matches all that is not text: citations, tags, labels, fences, options, roles and emphasis.
 _MARKUP = re.compile(
     r"\{cite[:a-z]*\}`[^`]*`|<[^>]+>|^\([\w-]+\)=$|^(?:```|:::)[^\n]*$|^:[\w-]+:[^\n]*$"
     r"|\{[a-z:]+\}(?=`)| <[\w-]+>(?=`)|[`*#$]",
@@ -298,7 +299,7 @@ def make_search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: 
     Parameters
     ----------
     pages : paths of the pages in the table of contents.
-    staged : content of all staged files, by path.
+    staged : a mapping from the path of each staged file to its content.
     card : the table of exhibits.
     """
     names = {page: f"{page}.ipynb" if f"{page}.ipynb" in staged else f"{page}.md" for page in pages}
@@ -325,8 +326,8 @@ def make_search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: 
 def _write(target: Path, staged: Mapping[str, bytes]) -> bool:
     """Write the staged files that differ from those in ``target``, and remove files that are not staged.
 
-    Return whether a file was removed or a shared part (:func:`extract_shared`) changed. ``staged`` has the
-    content of each file, by path.
+    Return whether a file was removed or a shared part (:func:`extract_shared`) changed. ``staged``
+    maps paths to contents.
     """
     shared_changed = False
     for path in sorted(target.rglob("*"), reverse=True):
@@ -337,11 +338,11 @@ def _write(target: Path, staged: Mapping[str, bytes]) -> bool:
             path.rmdir()
     for name, content in staged.items():
         path = target / name
-        former = path.read_bytes() if path.is_file() else None
-        if former != content:
+        previous = path.read_bytes() if path.is_file() else None
+        if previous != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-            shared_changed |= extract_shared(name, former) != extract_shared(name, content)
+            shared_changed |= extract_shared(name, previous) != extract_shared(name, content)
         if b"```{glossary}" in content:
             path.touch()  # Sphinx 7 drops the search entries of a glossary that it does not write again
     return shared_changed

@@ -58,13 +58,13 @@ class Graph:
     settings : the profile.
     only : folders, notebooks or exhibits to which the build is restricted; empty for all pages.
     data_root : folder of data files; None if there is none.
-    at_once : whether the build is restricted to pages that need no job.
+    no_jobs : whether the build is restricted to pages that need no job.
     """
 
     settings: Profile
     only: tuple[str, ...] = ()
     data_root: Path | None = None
-    at_once: bool = False
+    no_jobs: bool = False
 
     @property
     def output_dir(self) -> Path:
@@ -74,12 +74,12 @@ class Graph:
     def require_data_root(self) -> None:
         """Raise a ParameterError if the profile needs data files but there is no data root."""
         if self.settings.needs_data_root and self.data_root is None:
-            problem = f"profile {self.settings.name!r} needs data files"
+            problem = f"none is set, but profile {self.settings.name!r} needs one"
             raise ParameterError(problem, "data root", "Set RADEVAL_DATA_ROOT, or give --data-root.")
 
     @cached_property
     def jobs(self) -> dict[str, Job]:
-        """Every job of the profile, by its name, ``<notebook>/<slug>``."""
+        """A mapping from the name of each job of the profile, ``<notebook>/<slug>``, to the job."""
         return {f"{job.notebook}/{job.slug}": job for job in jobs.planned_jobs(self.settings)}
 
     @cached_property
@@ -92,7 +92,7 @@ class Graph:
             for name in notebooks()
             if name not in job_notebooks
             and (not self.only or name in chosen)
-            and not (self.at_once and self.jobs_before(name))
+            and not (self.no_jobs and self.jobs_before(name))
         ]
 
     @cached_property
@@ -101,29 +101,30 @@ class Graph:
         return [name for name in self.pages if declared(name).models or declared(name).trains]
 
     def jobs_before(self, notebook: str) -> list[str]:
-        """Return the names of the jobs that must run before a notebook, since it uses their results or model.
+        """Return the names of the jobs that must run before a notebook because it uses their results or
+        models.
 
         Raises
         ------
         ParameterError, NotebookError
             If the profile lacks a job, or a model role, that the notebook declares.
         """
-        needs, where, profile = declared(notebook), f"notebooks/{notebook}.md", self.settings.name
+        needs, source, profile = declared(notebook), f"notebooks/{notebook}.md", self.settings.name
         names = [name for name, job in self.jobs.items() if job.notebook in needs.cells]
         for missing in set(needs.cells) - {job.notebook for job in self.jobs.values()}:
             remedy = "Correct `cells` in its front matter, or the profile's `experiments`."
-            raise ParameterError(f"profile {profile!r} has no job of {missing!r}", where, remedy)
+            raise ParameterError(f"profile {profile!r} has no job of {missing!r}", source, remedy)
         for role in needs.models:
-            if (source := self.settings.models.get(role)) is None:
+            if (model := self.settings.models.get(role)) is None:
                 remedy = f"Use one of {', '.join(self.settings.models)}, or configure it in the profile."
-                raise NotebookError(f"profile {profile!r} configures no model role {role!r}", where, remedy)
-            if source.startswith(CELL_MODEL):
-                job = jobs.list_jobs(self.settings, source.removeprefix(CELL_MODEL))[0]
+                raise NotebookError(f"profile {profile!r} configures no model role {role!r}", source, remedy)
+            if model.startswith(CELL_MODEL):
+                job = jobs.list_jobs(self.settings, model.removeprefix(CELL_MODEL))[0]
                 names.append(f"{job.notebook}/{job.slug}")
         return list(dict.fromkeys(names))
 
     def pages_before(self, notebook: str) -> list[str]:
-        """Return the pages of this build that must run before a notebook, since it reads their results.
+        """Return the pages of this build that must run before a notebook because it reads their results.
 
         Raises NotebookError if the notebook declares results of a notebook that does not exist.
         """
@@ -138,11 +139,11 @@ class Graph:
         return [name for name in needs if name in self.pages]
 
     def cache_key(self, name: str) -> dict[str, str]:
-        """Return a digest of each kind of input of a step, by kind; a step is run again if one changes.
+        """Return a mapping from each kind of input of a step to its digest; a change reruns the step.
 
-        Kinds are the step's source, the code that it can import, and the manifests, settings and data that it
-        declares; the jobs and pages that it reads are not included. No digest changes with times, paths of
-        this machine or comments. ``name`` is that of a page or job.
+        The kinds are the step's source, the code that it can import, and the manifests, settings and data
+        that it declares; the jobs and pages that it reads are not included. No digest changes with times,
+        paths of this machine or comments. ``name`` is the name of a page or job.
         """
         job = self.jobs.get(name)
         notebook, page = (job.notebook if job else name), job is None
@@ -184,18 +185,18 @@ class Graph:
 _checksum = cache(checksums.of_file)
 
 
-def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at_once: bool = False) -> Graph:
+def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, no_jobs: bool = False) -> Graph:
     """Return the steps of a profile's build.
 
     ``name`` is the name of the profile; the other parameters are attributes of :class:`Graph`. Raises
     ParameterError if an item of ``only`` does not exist, and ProfileError if the profile does not.
     """
     resolve_pages(only)
-    return Graph(profile(name), tuple(only), data_root, at_once)
+    return Graph(profile(name), tuple(only), data_root, no_jobs)
 
 
 def resolve_pages(only: Sequence[str]) -> set[str]:
-    """Return the names of the notebooks that the items of ``only`` stand for; none if there is no item.
+    """Return the names of the notebooks that ``only`` selects; an empty set if ``only`` is empty.
 
     An item is a folder (for its notebooks and those in ``across/``), a notebook, or an exhibit (for the
     notebook that rebuilds it).
@@ -233,7 +234,7 @@ def book_index(output_dir: Path) -> Path:
 def digest_prose(*, judge: bool) -> str:
     """Return a digest of the files in ``book/``, the labs, the bibliography and Jupyter Book's settings.
 
-    It also changes with ``judge``, which is whether the book has the judge for browsers.
+    It also changes with ``judge``, whether the book includes the judge in the browser.
     """
     prose = [REFERENCES, *(path for path in BOOK.rglob("*") if path.is_file())]
     files = sorted([ROOT / "_config.yml", *prose, *LABS.glob("*.md")])
@@ -249,15 +250,15 @@ def digest_renderer() -> str:
 
 
 def report_path(output_dir: Path) -> Path:
-    """Return the default path of the release report on a build's book, ``release-<profile>.md``.
+    """Return the default path of the release report for a build's book, ``release-<profile>.md``.
 
-    ``output_dir`` is the folder of the build; the report is written beside it.
+    ``output_dir`` is the folder of the build; the report is written next to it.
     """
     return output_dir.with_name(f"release-{output_dir.name}.md")
 
 
 def remove_colours(text: str) -> str:
-    """Return text without the colour codes of terminals."""
+    """Return a text without terminal colour codes."""
     return _COLOUR_CODE.sub("", text)
 
 
@@ -267,10 +268,10 @@ def find_exceptions(lines: Iterable[str]) -> list[str]:
 
 
 def find_failure(lines: Iterable[str]) -> list[str]:
-    """Return the lines of a log that say why a program failed, at least one.
+    """Return the lines of a log that explain why a program failed; at least one line.
 
-    These lines are those that name an exception or, if there are none, the last line that is not blank. For
-    an empty log, ``it printed nothing`` is returned.
+    They are the lines that name an exception or, if there are none, the last line that is not blank. For an
+    empty log, ``it printed nothing`` is returned.
     """
     printed = [line.strip() for line in lines if line.strip()]
     return find_exceptions(printed) or printed[-1:] or ["it printed nothing"]

@@ -66,12 +66,12 @@ def _build_smoke(first: Path) -> None:
     ) as build:
         for line in build.stdout or ():
             output += line
-            if fresh and line.startswith("To be read: "):  # it is rendered again only at the end
+            if fresh and line.startswith("Ready to read: "):  # it is rendered again only at the end
                 shutil.copytree(steps.book_folder(BUILD / "smoke"), first)
     assert build.returncode == 0, output[-3000:]
     # What fails before everything is made does not end a build, but is a fault.
     assert not [line for line in output.splitlines() if line.startswith("radbook:")]
-    assert ("To be read: build/smoke/_build/html/index.html" in output) == fresh, output[:3000]
+    assert ("Ready to read: build/smoke/_build/html/index.html" in output) == fresh, output[:3000]
 
 
 @pytest.fixture(scope="session")

@@ -41,7 +41,7 @@ HOSTILE = {
     "an image with a handler": '<img src=x onerror="window.hacked = true"> Cardiomegaly.',
     "ends of elements": "</textarea></p></form><h1>Large</h1> --> ]]> right effusion.",
     "nothing": "",
-    "a long report": (LONG * 300)[: browser_judge.LONGEST],
+    "a long report": (LONG * 300)[: browser_judge.MAX_CHARACTERS],
     "null and control characters": "Small\x00 left\x01 effusion.\x1b[31m\x7f\ufeff No\u200b pneumothorax.",
     "half a character": "Small left effusion \ud83d and pneumothorax \udc00.",
     "line ends of every kind": "Small effusion.\r\nNo\rpneumothorax.\n\u2028Cardiomegaly.\u0085",
@@ -119,7 +119,7 @@ def output(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("judge")
     files, form = browser_judge.make_page_files()
     math = Path(mathjax.__file__).parent / "static" / "mathjax" / "es5" / "tex-chtml.js"
-    page = (BOOK / "try_the_judge.md").read_text(encoding="utf-8").replace(browser_judge.MARK, form)
+    page = (BOOK / "try_the_judge.md").read_text(encoding="utf-8").replace(browser_judge.MARKER, form)
     texts = {"_config.yml": staging.make_settings(), "_toc.yml": TOC, "other.md": OTHER}
     staged = {name: text.encode() for name, text in [*texts.items(), ("try_the_judge.md", page)]}
     staged |= {path.name: path.read_bytes() for path in (BOOK / "bibliography.md", REFERENCES)}
@@ -239,7 +239,7 @@ def test_a_hostile_text_is_judged_as_text(judge: Page, text: str) -> None:
 
 
 def test_a_text_that_is_too_long_is_refused_and_not_cut(judge: Page) -> None:
-    judge.get_by_label("Reference").fill("x" * (browser_judge.LONGEST + 1))
+    judge.get_by_label("Reference").fill("x" * (browser_judge.MAX_CHARACTERS + 1))
     judge.get_by_role("button", name="Judge the candidate").click()
     expect(judge.get_by_role("status")).to_contain_text("20001")
     expect(judge.locator("#judge-answer")).to_be_hidden()
@@ -268,7 +268,7 @@ def test_it_is_accessible_and_fits_a_phone(judge: Page, mode: str) -> None:
 
 
 def test_an_archive_with_another_checksum_is_refused(browser: Browser, address: str, output: Path) -> None:
-    (archive,) = (steps.book_folder(output) / browser_judge.PLACE).glob("*.zip")
+    (archive,) = (steps.book_folder(output) / browser_judge.BOOK_FOLDER).glob("*.zip")
     whole = archive.read_bytes()
     context = new_context(browser)
     page = context.new_page()

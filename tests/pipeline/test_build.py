@@ -126,7 +126,7 @@ def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepos
     tiny.write("facts/one", READS_CELLS, declares="cells: [facts/cell]")
     built = tiny.radbook("build")
     assert built.returncode == 0, built.stdout + built.stderr
-    order = "First the 1 of 2 pages", "running facts/two", "To be read: build/embedded", "running facts/cell"
+    order = "1 of 2 pages need", "running facts/two", "Ready to read: build/embedded", "running facts/cell"
     places = [built.stdout.index(line) for line in order]
     assert places == sorted(places)
     page = json.loads((tiny.build / "executed/facts/one.ipynb").read_text(encoding="utf-8"))
@@ -153,7 +153,7 @@ def test_one_papers_pages_can_be_built_alone_and_no_name_reaches_a_shell(tiny: T
     assert built.returncode == 0, built.stdout + built.stderr
     assert not list(tiny.path.rglob("ran"))
     pages = tiny.build / "_build" / "html" / "notebooks"
-    assert "This page is not made yet" in (pages / "green" / "two.html").read_text(encoding="utf-8")
+    assert "This page is not built yet" in (pages / "green" / "two.html").read_text(encoding="utf-8")
     assert "consistent" in (pages / "facts" / "one.html").read_text(encoding="utf-8")
 
 

@@ -63,14 +63,14 @@ def test_the_first_pages_may_fail_and_the_build_goes_on(
     ran: list[bool] = []
 
     def run(asked: Graph, *_: Any) -> None:
-        ran.append(asked.at_once)
-        if asked.at_once and fails:
+        ran.append(asked.no_jobs)
+        if asked.no_jobs and fails:
             raise RadevalError("the build did not finish", "radbook build")
 
     monkeypatch.setattr(engine, "_run", run)
     engine.build(graph, 1, lines.append)
     assert ran == [True, False]
-    assert any(line.startswith("To be read: ") for line in lines) is not fails
+    assert any(line.startswith("Ready to read: ") for line in lines) is not fails
 
 
 @pytest.mark.parametrize("printed", ["radbook: one.md: code cell 3: it broke", "ValueError: no colour"])

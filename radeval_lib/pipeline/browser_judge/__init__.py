@@ -1,6 +1,6 @@
 """The files of the page on which readers run the rule-based judge in their browser.
 
-Python for browsers is Pyodide, from an npm package whose version and checksum are pinned in ``pyodide.yml``.
+Pyodide (Python for the browser) comes from an npm package; ``pyodide.yml`` pins its version and checksum.
 ``workflow/fetch_pyodide`` downloads it for ``make book`` and ``make open``; this module does not. The judge
 itself is a zip archive of the modules that :mod:`radeval_lib.metrics.by_rules` imports, of PyYAML, and of
 their YAML files, converted by :func:`radeval_lib.own_yaml.compile_to_json`. The page has the checksum of the
@@ -28,11 +28,11 @@ from radeval_lib.study import dependencies
 from radeval_lib.text_format import environment
 
 ENTRY = "radeval_lib.metrics.by_rules"
-PLACE = "judge"
+BOOK_FOLDER = "judge"
 """Folder of these files in the rendered book."""
-MARK = "<!-- the judge in the browser -->"
+MARKER = "<!-- the judge in the browser -->"
 """Comment in a prose page that is replaced by the judge."""
-LONGEST = 20_000
+MAX_CHARACTERS = 20_000
 """Maximum number of characters of a text that the page accepts."""
 
 _FOLDER = Path(__file__).parent
@@ -48,8 +48,8 @@ EXAMPLES: dict[str, tuple[int, list[tuple[str, bool]]]] = {
     "Several errors": (7, [("a", False), ("b", True), ("c", True), ("d", True)]),
     "An error that the judge misses": (10, [("d", True)]),
 }
-"""Generated example pairs, by title: the seed of the pair, and for each error of the candidate the letter
-of its category and whether it is significant."""
+"""A mapping from the title of each generated example pair to its seed and its candidate's errors: for each,
+the letter of its category and whether it is significant."""
 
 
 class BrowserJudgeError(RadevalError):
@@ -60,8 +60,8 @@ class BrowserJudgeError(RadevalError):
 def read_pin() -> dict[str, Any]:
     """Return the pin of the npm package of Pyodide, the content of ``pyodide.yml``.
 
-    Keys are ``package`` (its name), ``version``, ``sha512`` (of the archive, in base64) and ``files`` (names
-    of those that the page loads).
+    Keys are ``package`` (its name), ``version``, ``sha512`` (of the archive, in base64) and ``files`` (the
+    names of the files that the page loads).
     """
     return own_yaml.read(_FOLDER / "pyodide.yml")
 
@@ -72,9 +72,9 @@ def package_path() -> Path:
 
 
 def is_downloaded() -> bool:
-    """Return whether the pinned Pyodide package is in the build folder; its checksum is not tested.
+    """Return whether the pinned Pyodide package is in the build folder; its checksum is not checked.
 
-    If it is there, the book includes the judge unless told otherwise.
+    If it is there, the book includes the judge by default.
     """
     return package_path().is_file()
 
@@ -90,7 +90,7 @@ def download_command() -> str:
 
 
 def read_runtime() -> dict[str, bytes]:
-    """Return the content of the package's files that the page loads, by name.
+    """Return a mapping from the name of each file of the package that the page loads to its content.
 
     Raises
     ------
@@ -141,9 +141,9 @@ def make_archive() -> bytes:
 
 
 def make_page_files() -> tuple[dict[str, bytes], str]:
-    """Return the content of the judge's files by path in the rendered book, and a form in HTML.
+    """Return a mapping from path in the rendered book to content of the judge's files, and a form in HTML.
 
-    The form is where readers enter two reports. Raises BrowserJudgeError if the package of Pyodide is missing
+    Readers enter two reports in the form. Raises BrowserJudgeError if the package of Pyodide is missing
     or has a wrong checksum.
     """
     files = {f"pyodide-{read_pin()['version']}/{name}": content for name, content in read_runtime().items()}
@@ -154,22 +154,23 @@ def make_page_files() -> tuple[dict[str, bytes], str]:
     files[name] = content
     template = environment(_FOLDER).get_template("page.html.j2")
     form = template.render(
-        place=PLACE,
+        place=BOOK_FOLDER,
         archive=name,
         integrity=f"sha256-{base64.b64encode(digest).decode()}",
         runtime=f"pyodide-{read_pin()['version']}",
         entry=ENTRY,
         megabytes=round(sum(map(len, files.values())) / 1e6),
-        longest=LONGEST,
+        longest=MAX_CHARACTERS,
         examples=make_examples(),
     )
     # In Markdown, a blank line would end the HTML.
     text = "\n".join(line for line in form.splitlines() if line.strip())
-    return {f"{PLACE}/{name}": content for name, content in files.items()}, text
+    return {f"{BOOK_FOLDER}/{name}": content for name, content in files.items()}, text
 
 
 def make_examples() -> list[tuple[str, str, str]]:
-    """Return (title, reference, candidate) of a generated chest pair for each of :data:`EXAMPLES`."""
+    """Return (title, reference, candidate) for each of :data:`EXAMPLES`, a generated pair of chest
+    reports."""
     cases = []
     for title, (seed, kinds) in EXAMPLES.items():
         (pair,) = error_pairs(1, seed=seed, errors=kinds, modality_anatomy=("X-Ray", "CHEST"))
