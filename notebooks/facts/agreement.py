@@ -326,7 +326,7 @@ def simulate_departure(
     rows = []
     for step in tuple(steps) * repeats:
         texts = draw_descriptions(rng, REPORTS, OVERLAPS)
-        changed = {"alike": 1 - step} if departure == "recut" else {"slips": step}
+        changed = {"consistency": 1 - step} if departure == "recut" else {"slips": step}
         counted = count_facts(rng, texts, three_granularities(spread), **changed)
         rows.append({"step": step, "divide": compute_divide(count_alphas(counted))})
     return pd.DataFrame(rows)

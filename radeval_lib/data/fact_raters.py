@@ -3,7 +3,7 @@
 A reference is a sequence of statements at the finest level. A description copies some of them and adds
 others. At each boundary between two statements, a rater starts a new fact with a probability, the rater's
 granularity. By default, a rater splits a passage that both texts share into the same facts in both, and
-recognizes every shared fact; ``alike`` and ``slips`` of :func:`count_facts` change that.
+recognizes every shared fact; ``consistency`` and ``slips`` of :func:`count_facts` change that.
 
 The simulation serves Section 6.1 of Moramarco et al. 2021: low agreement on counts, high agreement on metrics
 derived from them.
@@ -67,7 +67,7 @@ def count_facts(
     descriptions: Sequence[Description],
     granularity: Sequence[float],
     *,
-    alike: float = 1.0,
+    consistency: float = 1.0,
     slips: float = 0.0,
 ) -> list[list[FactCounts]]:
     """Return each simulated rater's four counts of facts for each description.
@@ -77,8 +77,8 @@ def count_facts(
     descriptions : from :func:`draw_descriptions`.
     granularity : for each rater, the probability (0 to 1) of starting a new fact at a boundary between two
         statements.
-    alike : probability (0 to 1) that a rater splits the copied statements of a description into the same
-        facts as in the reference; otherwise, the rater splits them independently.
+    consistency : probability (0 to 1) that a rater splits the copied statements of a description into the
+        same facts as in the reference; otherwise, the rater splits them independently.
     slips : probability (0 to 1) of misjudging whether a fact of a description is in the reference.
 
     Returns
@@ -95,13 +95,13 @@ def count_facts(
             if description.report not in reference_facts:
                 reference_facts[description.report] = _split_into_facts(rng, description.reference, level)
             facts = reference_facts[description.report]
-            counts.append(_count_description(rng, description, facts, level, alike, slips))
+            counts.append(_count_description(rng, description, facts, level, consistency, slips))
         counts_by_rater.append(counts)
     return counts_by_rater
 
 
 def _split_into_facts(rng: np.random.Generator, statements: int, level: float) -> NDArray[np.int64]:
-    """Return the number of the fact to which each statement of a text belongs, from 0 in order.
+    """Return the number of the fact to which each statement of a text belongs, counted from 0.
 
     ``statements`` is the number of statements; the array has shape (statements,). At each boundary
     between two statements, a new fact starts with probability ``level``.
@@ -115,18 +115,18 @@ def _count_description(
     description: Description,
     reference_facts: NDArray[np.int64],
     level: float,
-    alike: float,
+    consistency: float,
     slips: float,
 ) -> FactCounts:
     """Return one rater's counts of facts for one description.
 
     ``reference_facts`` has, for each statement of the reference, the number of the fact to which the rater
-    assigns it; ``level`` is the rater's granularity; ``alike`` and ``slips`` are the probabilities that
+    assigns it; ``level`` is the rater's granularity; ``consistency`` and ``slips`` are the probabilities that
     :func:`count_facts` takes.
     """
     in_reference = int(reference_facts[-1]) + 1 if description.reference else 0
     copied = reference_facts[: description.copied]
-    if rng.random() >= alike:
+    if rng.random() >= consistency:
         copied = _split_into_facts(rng, description.copied, level)
     copied = np.cumsum(np.diff(copied, prepend=copied[:1]) != 0)  # Facts are numbered from 0.
     shared = int(copied[-1]) + 1 if description.copied else 0

@@ -30,7 +30,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrt])")  # in source code and JSO
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # terminal colours
 _TAG = re.compile(r"<[^<>]*>")
 _CELL_END, _ROW_END = re.compile(r"</t[dh]>"), re.compile(r"</(?:tr|p|div|li)>")
-# What separates the cells of a row: "a | b", "a;b", or two blanks in a table that is aligned with spaces.
+# The separator of the cells in a row: "a | b", "a;b", or two blanks in a table that is aligned with spaces.
 _CELL_SEPARATOR = re.compile(r"\s*[|,;\t]\s*|\s{2,}")
 _NAME_AND_VALUE = re.compile(
     r"^[^\w\n]*(\w+)[^\w\n]*[:=](.+)$", re.MULTILINE
@@ -75,12 +75,12 @@ def read_file(content: bytes, name: str = "") -> tuple[set[str], str]:
         return set(), "an archive that is damaged or encrypted"
     if any(len(data) > MAX_UNPACKED_BYTES for _, data in members):
         return set(), f"an archive with a member of more than {MAX_UNPACKED_BYTES >> 20} MiB"
-    readings, refused = set[str](), ""
+    readings, first_reason = set[str](), ""
     for member, data in members:
         member_readings, reason = read_file(data, f"{name}/{member}")
         readings |= member_readings | read_text(member)[0]
-        refused = refused or reason
-    return readings, refused
+        first_reason = first_reason or reason
+    return readings, first_reason
 
 
 def _read_members(content: bytes) -> list[tuple[str, bytes]]:
@@ -92,8 +92,8 @@ def _read_members(content: bytes) -> list[tuple[str, bytes]]:
     if content.startswith(b"\x1f\x8b"):
         return [("", gzip.open(stream).read(MAX_UNPACKED_BYTES + 1))]
     with tarfile.open(fileobj=stream, mode="r:") as bundle:
-        opened = ((member.name, bundle.extractfile(member)) for member in bundle)
-        return [(name, file.read(MAX_UNPACKED_BYTES + 1) if file else b"") for name, file in opened]
+        files = ((member.name, bundle.extractfile(member)) for member in bundle)
+        return [(name, file.read(MAX_UNPACKED_BYTES + 1) if file else b"") for name, file in files]
 
 
 def read_text(text: str) -> tuple[set[str], str]:
@@ -102,20 +102,20 @@ def read_text(text: str) -> tuple[set[str], str]:
     The text is read unchanged, without markup, and by columns. It is refused if a picture or a file is
     encoded in it; otherwise, the reason is empty.
     """
-    plain, strings = unescape(text), _find_json_strings(text)
+    plain_text, strings = unescape(text), _find_json_strings(text)
     strings_by_key: dict[object, list[str]] = defaultdict(list)
     for key, string in strings:
         strings_by_key[key].append(string)
     keys = strings_by_key.pop(_KEYS, [])
     if strings:
         values = (string for key, string in strings if key is not _KEYS)
-        readings = {plain, " ".join(keys)}
+        readings = {plain_text, " ".join(keys)}
         for group in (values, *strings_by_key.values()):
             readings.update(_read_with_markup(unescape(" ".join(group))))
     else:
-        readings = set(_read_with_markup(plain))
-    encoded = _DATA_URL.search(plain) or any(map(_PICTURE_KEY.fullmatch, keys))
-    reason = "it contains an encoded picture or file, whose words cannot be read" if encoded else ""
+        readings = set(_read_with_markup(plain_text))
+    has_file = _DATA_URL.search(plain_text) or any(map(_PICTURE_KEY.fullmatch, keys))
+    reason = "it contains an encoded picture or file, whose words cannot be read" if has_file else ""
     return readings | set(map(_join_word_pieces, readings)), reason
 
 
@@ -167,15 +167,15 @@ def _walk_json(value: object, key: object = "") -> Iterator[tuple[object, str]]:
         yield key, value
     elif isinstance(value, dict):
         yield from ((_KEYS, name) for name in value)
-        for name, inner in value.items():
-            yield from _walk_json(inner, name)
+        for name, child in value.items():
+            yield from _walk_json(child, name)
     elif isinstance(value, list) and any(isinstance(row, list) for row in value):
         for row in value:
             for column, cell in enumerate(row if isinstance(row, list) else [row]):
                 yield from _walk_json(cell, (key, column))
     elif isinstance(value, list):
-        for inner in value:
-            yield from _walk_json(inner, key)
+        for child in value:
+            yield from _walk_json(child, key)
 
 
 def _read_columns(text: str) -> Iterator[str]:

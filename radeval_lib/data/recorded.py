@@ -31,9 +31,9 @@ class Recording:
 
     Attributes
     ----------
+    name : name of the set.
     table : one row per candidate, in the order of the set's files; its column ``number`` counts from 0.
     about : content of ``<set>.yml``.
-    name : name of the set.
     parts : a mapping from the ``part`` in the file name to each further table.
     """
 

@@ -42,7 +42,7 @@ _DEGREES = {
 }
 _DEGREES |= {new: old for old, new in _DEGREES.items()}
 _SIDES = {"left": "right", "right": "left"}
-_AFFIRMING = {"no": "some", "No": "Some", "without": "with", "Without": "With"}
+_AFFIRMATIONS = {"no": "some", "No": "Some", "without": "with", "Without": "With"}
 _NO = re.compile(r"\b(?:[Nn]o|[Ww]ithout) ")
 # A denial: "There is no pleural", "No evidence", "without focal".
 _DENIAL = re.compile(
@@ -63,8 +63,8 @@ def _exchange(text: str, replacements: Mapping[str, str], count: int = 0) -> str
         return word.capitalize() if match.group()[0].isupper() else word
 
     pattern = rf"\b({'|'.join(sorted(replacements, key=len, reverse=True))})\b"
-    changed, exchanges = re.subn(pattern, substitute, text, count=count, flags=re.IGNORECASE)
-    return changed if exchanges >= max(count, 1) else None
+    new_text, exchanges = re.subn(pattern, substitute, text, count=count, flags=re.IGNORECASE)
+    return new_text if exchanges >= max(count, 1) else None
 
 
 def _join_sentences(sentences: Sequence[str]) -> str:
@@ -84,21 +84,21 @@ def _make_denial_edit(change: Callable[[str], str | None]) -> Edit:
         if not denials:
             return None
         index = max(denials, key=lambda index: _exchange(sentences[index], SYNONYMS) is not None)
-        changed = change(sentences[index])
-        return changed and _join_sentences([*sentences[:index], changed, *sentences[index + 1 :]])
+        new_sentence = change(sentences[index])
+        return new_sentence and _join_sentences([*sentences[:index], new_sentence, *sentences[index + 1 :]])
 
     return edit
 
 
 def _delete_no(sentence: str) -> str:
     """Return a denial without its "no" or "without": "No pleural effusion." becomes "Pleural effusion."."""
-    changed = _NO.sub("", sentence, count=1)
-    return changed[:1].upper() + changed[1:]
+    affirmation = _NO.sub("", sentence, count=1)
+    return affirmation[:1].upper() + affirmation[1:]
 
 
 def _replace_no(sentence: str) -> str:
     """Return a sentence with its first "no" exchanged for "some", or "without" for "with"."""
-    return _NO.sub(lambda match: f"{_AFFIRMING[match.group().strip()]} ", sentence, count=1)
+    return _NO.sub(lambda match: f"{_AFFIRMATIONS[match.group().strip()]} ", sentence, count=1)
 
 
 # Edits that keep the meaning of the report.

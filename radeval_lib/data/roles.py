@@ -71,7 +71,7 @@ def load(
             raise RoleError("the generator makes no records for this role", where, remedy)
         if size < 1:
             raise RoleError(f"the generator cannot make {size} records", where, "Set the size to 1 or more.")
-        # Each role has its own seed, so that no model is tested on reports that it was trained on.
+        # Each role has a separate seed, so that no model is tested on reports that it was trained on.
         role_seed = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
         return list(registry.find(registry.ROLES[role].generator)(size, role_seed))
     if "+" in source:

@@ -73,8 +73,7 @@ class Exhibit:
         and of the parts that the ``implementation`` of a definition leaves out.
     unchecked : the same parts as single statements or settings, to be counted; in a transcribed table, the
         cells are counted instead.
-    implemented : the library's implementation of a legible definition, guideline or worked example; else
-    None.
+    implemented : the library's implementation of a legible definition, guideline or worked example, or None.
     """
 
     id: str
@@ -92,7 +91,7 @@ class Exhibit:
     def __post_init__(self) -> None:
         implementable = self.kind in ("worked_example", "definition", "guideline") and self.legible != "no"
         if self.implemented and not implementable:
-            raise ValueError("`implemented` is only for a legible worked example, definition or guideline")
+            raise ValueError("`implemented` needs a legible worked example, definition or guideline")
 
     @property
     def paper(self) -> str:
@@ -111,8 +110,8 @@ class Exhibit:
     def would_need(self) -> str:
         """The comma-separated requirements for rebuilding the exhibit that this repository lacks."""
         met = ("published_numbers", "synthetic_ok")
-        lacking = [need.replace("_", " ") for need in self.needs if need not in met]
-        return ", ".join(lacking) or "the authors' own results"
+        unmet = [need.replace("_", " ") for need in self.needs if need not in met]
+        return ", ".join(unmet) or "the authors' own results"
 
     @property
     def heading(self) -> str:

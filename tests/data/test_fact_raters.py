@@ -32,10 +32,11 @@ def test_limits_of_slips() -> None:
     st.integers(0, 2**32), st.lists(st.floats(0, 1), min_size=1, max_size=4), st.floats(0, 1), st.floats(0, 1)
 )
 def test_counts_are_possible_for_any_draw(
-    seed: int, granularity: list[float], alike: float, slips: float
+    seed: int, granularity: list[float], consistency: float, slips: float
 ) -> None:
     rng = np.random.default_rng(seed)
     texts = draw_descriptions(rng, 5, (0.0, 0.5, 1.0))
-    counted = count_facts(rng, texts, granularity, alike=alike, slips=slips)  # FactCounts refuses the rest
+    # FactCounts refuses impossible counts.
+    counted = count_facts(rng, texts, granularity, consistency=consistency, slips=slips)
     assert [len(rater) for rater in counted] == [15] * len(granularity)
     assert all(counts.generated >= 1 for rater in counted for counts in rater)
