@@ -305,5 +305,5 @@ def _make_summarizer(system: System, train_set: Sequence[ReportPair], seed: int,
     texts = [reveal(text) for pair in train_set for text in (pair.findings, pair.impression)]
     vocabulary_texts = texts if system.settings.get("trimmed") else None
     layers = system.settings.get("layers")
-    model, tokenizer = make_encoder_decoder(system.start, layers=layers, keep=vocabulary_texts, seed=seed)
+    model, tokenizer = make_encoder_decoder(system.start, layers=layers, texts=vocabulary_texts, seed=seed)
     return Seq2SeqSummarizer(model, tokenizer, seq2seq_settings, device=device)

@@ -198,10 +198,10 @@ def fix_unicode(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def are_too_long(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[bool]:
-    """Return for each sentence whether it has more than ``most`` tokens, special tokens included."""
+def are_too_long(limit: int, tokenizer: Any, sentences: Sequence[str]) -> list[bool]:
+    """Return for each sentence whether it has more than ``limit`` tokens, special tokens included."""
     texts = [fix_unicode(sentence) for sentence in sentences]
-    return [len(ids) > most for ids in tokenizer(texts, verbose=False)["input_ids"]] if texts else []
+    return [len(ids) > limit for ids in tokenizer(texts, verbose=False)["input_ids"]] if texts else []
 
 
 def encode_words(
@@ -240,9 +240,9 @@ def tokenize_words(tokenizer: Any, sentences: Sequence[Sequence[str]]) -> list[A
 
 
 def list_spans(
-    tokenizer: Any, sentences: Sequence[Sequence[str]], most_words: int
+    tokenizer: Any, sentences: Sequence[Sequence[str]], max_words: int
 ) -> list[dict[str, list[int]]]:
-    """Return for each sentence, given as words, its token ids and all spans of up to ``most_words`` words.
+    """Return for each sentence, given as words, its token ids and all spans of up to ``max_words`` words.
 
     Each row has ``input_ids``, the token ids, and four lists with one entry per span, sorted by first word,
     then by length: ``first_pieces`` and ``last_pieces``, the positions in ``input_ids`` of the span's first
@@ -251,7 +251,7 @@ def list_spans(
     rows = []
     for ids, word_tokens in encode_words(tokenizer, sentences):
         count = len(word_tokens)
-        spans = [(a, b) for a in range(count) for b in range(a, min(a + most_words, count))]
+        spans = [(a, b) for a in range(count) for b in range(a, min(a + max_words, count))]
         row = {
             "input_ids": ids,
             "first_pieces": [word_tokens[first][0] for first, _ in spans],
@@ -326,12 +326,12 @@ def _make_packed_forward(encoder: Any, padded_forward: Callable[..., Any]) -> Ca
     import torch
     from transformers.modeling_outputs import BaseModelOutputWithPooling
 
-    def forward(input_ids: Any, attention_mask: Any, **others: Any) -> Any:
-        needs_padding = any(others.get(name) is not None for name in _UNPACKABLE_ARGUMENTS)
+    def forward(input_ids: Any, attention_mask: Any, **options: Any) -> Any:
+        needs_padding = any(options.get(name) is not None for name in _UNPACKABLE_ARGUMENTS)
         trains_on_cpu = input_ids.device.type == "cpu" and torch.is_grad_enabled()
         source = pack_sequences(attention_mask) if trains_on_cpu and not needs_padding else None
         if source is None:
-            return padded_forward(input_ids=input_ids, attention_mask=attention_mask, **others)
+            return padded_forward(input_ids=input_ids, attention_mask=attention_mask, **options)
         longest = input_ids.shape[1]
         mask, text, position = source >= 0, source // longest, source % longest
         same_text = text.unsqueeze(2) == text.unsqueeze(1)
@@ -353,9 +353,9 @@ def _make_packed_forward(encoder: Any, padded_forward: Callable[..., Any]) -> Ca
 def pack_sequences(attention_mask: torch.Tensor) -> torch.Tensor | None:
     """Return for each token of a packed batch its position in the flattened padded batch.
 
-    Returns an int64 tensor of shape (rows, tokens per row) with -1 in padding, or None if packing saves less
-    than 10% of the tokens, padding included. ``attention_mask``: the mask of the padded batch, shape (texts,
-    tokens of the longest text), padded on the right.
+    The positions are an int64 tensor of shape (rows, tokens per row) with -1 in padding. None is returned if
+    packing saves less than 10% of the tokens, padding included. ``attention_mask``: the mask of the padded
+    batch, shape (texts, tokens of the longest text), padded on the right.
     """
     import torch
 
@@ -376,12 +376,12 @@ def _assign_rows(lengths: Sequence[int], width: int) -> list[list[int]]:
     the number of tokens of each text, at most ``width``.
     """
     rows: list[list[int]] = []
-    room: list[int] = []
+    free_tokens: list[int] = []
     for text in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
-        row = next((row for row, free in enumerate(room) if free >= lengths[text]), len(rows))
+        row = next((row for row, free in enumerate(free_tokens) if free >= lengths[text]), len(rows))
         if row == len(rows):
             rows.append([])
-            room.append(width)
+            free_tokens.append(width)
         rows[row].append(text)
-        room[row] -= lengths[text]
+        free_tokens[row] -= lengths[text]
     return rows

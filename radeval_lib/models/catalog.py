@@ -163,7 +163,8 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
     pretrained_on : description of the texts used in pretraining.
     licence : the licence of the weights.
     revision : the commit or pull request of the repository that is loaded, or ``unknown``.
-    safetensors : the part of the repository that has the weights as safetensors, if any.
+    safetensors : where the repository has the weights as safetensors: on ``main``, in a ``pull request``, or
+        nowhere (``none``).
     tokenizer : description of the tokenizer.
     note : further details, as text.
     seen : URLs of the web pages from which this description was taken.
@@ -185,7 +186,7 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
     seen: tuple[str, ...] = Field(min_length=1)
 
     @property
-    def pinned(self) -> str | None:
+    def pinned_revision(self) -> str | None:
         """The ``revision``, or None if it is ``unknown``."""
         return None if self.revision == "unknown" else self.revision
 
@@ -198,12 +199,12 @@ def load_card(name: str) -> ModelCard:
     """
     path = MODELS / f"{name}.yml"
     if not path.is_file():
-        remedy = f"Choose one of {', '.join(list_names())}."
+        remedy = f"Choose one of {', '.join(list_manifests())}."
         raise ModelError(f"there is no manifest {path.name}", display_path(MODELS), remedy)
     return ModelCard(name=name, **own_yaml.read(path))
 
 
-def list_names() -> list[str]:
+def list_manifests() -> list[str]:
     """Return the names of all model manifests, without ``.yml``, in alphabetical order."""
     return sorted(path.stem for path in MODELS.glob("*.yml"))
 
@@ -212,7 +213,7 @@ def list_cards() -> list[ModelCard]:
     """Return the descriptions of all models, sorted by domain (in the order of RaLEs, Table 2), then by
     title."""
     domains = get_args(Domain)
-    return sorted(map(load_card, list_names()), key=lambda card: (domains.index(card.domain), card.title))
+    return sorted(map(load_card, list_manifests()), key=lambda card: (domains.index(card.domain), card.title))
 
 
 @cache
@@ -223,7 +224,7 @@ def find_revision(hub: str) -> str | None:
     ``hub``: the name on the Hub, ``owner/name`` or ``owner/name@revision``.
     """
     name, _, revision = hub.partition("@")
-    return revision or next((card.pinned for card in list_cards() if card.hub == name), None)
+    return revision or next((card.pinned_revision for card in list_cards() if card.hub == name), None)
 
 
 def is_in_hub_cache(hub: str) -> bool:

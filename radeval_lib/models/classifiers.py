@@ -189,7 +189,7 @@ class FrozenEncoder(Encoder):
 
 
 _LEAST_PROBABILITY = np.nextafter(0.0, 1.0)
-"""The lowest probability of a class that occurs in the training data; it replaces 0, a result of rounding."""
+"""The lowest probability of a class that occurs in the training data, used where rounding gives 0."""
 
 
 @dataclass(frozen=True)

@@ -106,13 +106,13 @@ Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
 """A function, such as ``Encoder.encode``, that returns one vector per text, shape (texts, dimension)."""
 
 
-def _split_by_text(sentences: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return one array per text, with a row for each of its sentences.
+def _split_by_section(sections: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return one array per section, with a row for each of its sentences.
 
-    ``sentences``: the sentences of each text. ``rows``: an array with one row per sentence of all texts, in
-    order.
+    ``sections``: the sentences of each section. ``rows``: an array with one row per sentence of all sections,
+    in order.
     """
-    return np.split(rows, np.cumsum(list(map(len, sentences)))[:-1]) if sentences else []
+    return np.split(rows, np.cumsum(list(map(len, sections)))[:-1]) if sections else []
 
 
 class LeadSentences:
@@ -154,7 +154,7 @@ class ClusterExtractor:
         vectors = self.encode([sentence for sentences in sections for sentence in sentences])
         return [
             " ".join(sentences[index] for index in sorted(self._find_central_positions(rows)))
-            for sentences, rows in zip(sections, _split_by_text(sections, vectors), strict=True)
+            for sentences, rows in zip(sections, _split_by_section(sections, vectors), strict=True)
         ]
 
     def _find_central_positions(self, vectors: NDArray[np.floating[Any]]) -> set[int]:
@@ -186,7 +186,7 @@ def choose_oracle(findings: str, impression: str, most: int = 4) -> list[int]:
     best_score = -1.0
     while len(chosen) < most:
         unchosen = [index for index in range(len(sentences)) if index not in chosen]
-        extracts = [" ".join(sentences[index] for index in sorted([*chosen, new])) for new in unchosen]
+        extracts = [" ".join(sentences[index] for index in sorted([*chosen, option])) for option in unchosen]
         if not extracts:
             break
         scores = compute_rouge_l([impression] * len(extracts), extracts)
@@ -238,7 +238,7 @@ class SentenceSelector:
     def fit(self, pairs: Sequence[ReportPair], dev: Sequence[ReportPair]) -> SentenceSelector:
         """Fit the selector to the sentences that :func:`choose_oracle` chooses in ``pairs``; return it.
 
-        The threshold with the highest mean ROUGE-L on ``dev`` is taken; of equal ones, the lowest. Raises
+        The threshold with the highest mean ROUGE-L on ``dev`` is taken; in a tie, the lowest. Raises
         :class:`~radeval_lib.errors.ModelError` if ``pairs`` or ``dev`` is empty.
         """
         from sklearn.linear_model import LogisticRegression
@@ -248,16 +248,16 @@ class SentenceSelector:
             problem = f"too few reports: {len(pairs)} for training and {len(dev)} for dev"
             raise ModelError(problem, "SentenceSelector.fit", "Give at least one report for each.")
         sections, features = self._compute_features([reveal(pair.findings) for pair in pairs])
-        labels = []
+        targets = []
         for pair, sentences in zip(pairs, sections, strict=True):
             kept = set(choose_oracle(reveal(pair.findings), reveal(pair.impression), self.most))
-            labels += [index in kept for index in range(len(sentences))]
+            targets += [index in kept for index in range(len(sentences))]
         scaler = StandardScaler().fit(features)
-        fitted = LogisticRegression(max_iter=500, class_weight="balanced")
-        fitted.fit(scaler.transform(features), labels)
-        weights = fitted.coef_[0] / scaler.scale_
+        regression = LogisticRegression(max_iter=500, class_weight="balanced")
+        regression.fit(scaler.transform(features), targets)
+        weights = regression.coef_[0] / scaler.scale_
         self.coefficients = weights.astype(np.float32)
-        self.intercept = float(fitted.intercept_[0] - (weights * scaler.mean_).sum())
+        self.intercept = float(regression.intercept_[0] - (weights * scaler.mean_).sum())
         sections, probabilities = self._predict([reveal(pair.findings) for pair in dev])
         impressions = [reveal(pair.impression) for pair in dev]
         trials = (self._extract(sections, probabilities, threshold) for threshold in _THRESHOLDS)
@@ -269,15 +269,16 @@ class SentenceSelector:
         """Return the extract of each findings section, with sentences in the order of the section."""
         return self._extract(*self._predict(findings), self.threshold)
 
-    def _compute_features(self, texts: Sequence[str]) -> tuple[list[list[str]], NDArray[np.float64]]:
-        """Return (the sentences of each text, an array with one row of features per sentence of all texts).
+    def _compute_features(self, findings: Sequence[str]) -> tuple[list[list[str]], NDArray[np.float64]]:
+        """Return (the sentences of each section, an array with one row of features per sentence).
 
-        The array has shape (0, 0) if there are no texts.
+        The rows are those of all sections' sentences, in order; the shape is (0, 0) if there are no sections.
         """
-        split = [split_sentences(text) for text in texts]
-        vectors = np.asarray(self.encode([sentence for row in split for sentence in row]), dtype=np.float64)
+        sections = [split_sentences(text) for text in findings]
+        all_sentences = [sentence for sentences in sections for sentence in sentences]
+        vectors = np.asarray(self.encode(all_sentences), dtype=np.float64)
         blocks = []
-        for sentences, rows in zip(split, _split_by_text(split, vectors), strict=True):
+        for sentences, rows in zip(sections, _split_by_section(sections, vectors), strict=True):
             mean, indices, count = rows.mean(axis=0), np.arange(len(rows)), len(rows)
             norms = np.linalg.norm(rows, axis=1) * np.linalg.norm(mean)
             similarity = rows @ mean / np.maximum(norms, 1e-9)
@@ -285,25 +286,26 @@ class SentenceSelector:
             lengths = np.log1p(word_counts), np.full(count, np.log1p(count))
             positions = indices / count, indices == 0, indices == count - 1
             blocks.append(np.column_stack([rows, similarity, *positions, *lengths]))
-        return split, np.concatenate(blocks) if blocks else np.zeros((0, 0))
+        return sections, np.concatenate(blocks) if blocks else np.zeros((0, 0))
 
-    def _predict(self, texts: Sequence[str]) -> tuple[list[list[str]], list[NDArray[np.float64]]]:
-        """Return (the sentences of each text, an array per text with the probability, 0 to 1, of each of its
-        sentences to belong in the extract)."""
-        split, features = self._compute_features(texts)
-        logits: Any = features @ self.coefficients.astype(np.float64) + self.intercept if split else []
-        return split, _split_by_text(split, 1 / (1 + np.exp(-np.asarray(logits))))
+    def _predict(self, findings: Sequence[str]) -> tuple[list[list[str]], list[NDArray[np.float64]]]:
+        """Return (the sentences of each section, an array per section with the probability, 0 to 1, that each
+        of its sentences belongs in the extract)."""
+        sections, features = self._compute_features(findings)
+        logits: Any = features @ self.coefficients.astype(np.float64) + self.intercept if sections else []
+        return sections, _split_by_section(sections, 1 / (1 + np.exp(-np.asarray(logits))))
 
     def _extract(
-        self, split: list[list[str]], probabilities: list[NDArray[np.float64]], threshold: float
+        self, sections: list[list[str]], probabilities: list[NDArray[np.float64]], threshold: float
     ) -> list[str]:
-        """Return the extract of each text.
+        """Return the extract of each section.
 
-        ``split`` and ``probabilities`` are those of ``_predict``. A sentence is extracted if
-        its probability is at least ``threshold`` (0 to 1); if none is, the most probable one is extracted.
+        ``sections`` and ``probabilities`` are returned by ``_predict``. Sentences are extracted if their
+        probability is at least ``threshold`` (0 to 1), at most ``most`` of them; if there are none, the most
+        probable sentence is extracted.
         """
         extracts = []
-        for sentences, values in zip(split, probabilities, strict=True):
+        for sentences, values in zip(sections, probabilities, strict=True):
             ranked = sorted(range(len(sentences)), key=lambda index: (-values[index], index))
             kept = [index for index in ranked[: self.most] if values[index] >= threshold] or ranked[:1]
             extracts.append(" ".join(sentences[index] for index in sorted(kept)))

@@ -21,7 +21,7 @@ V = TypeVar("V")
 
 
 class Extractor(Protocol):
-    """A model or file from which texts get their RadGraph graphs."""
+    """A model or file that provides the annotations of texts."""
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """Return the annotation of each text, in order, in RadGraph format.

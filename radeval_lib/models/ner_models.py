@@ -319,7 +319,7 @@ class SpanScheme(Scheme):
 
         return list(map(list, batching.map_distinct(sentences, tag_distinct)))
 
-    def find_cut(self, sentences: Sequence[str]) -> list[bool]:
+    def find_truncated(self, sentences: Sequence[str]) -> list[bool]:
         """Return for each sentence whether it has more tokens than the model reads, so that :meth:`tag`
         truncates it."""
         return batching.are_too_long(batching.MAX_PIECES, self.tokenizer, sentences)
@@ -421,7 +421,7 @@ class IobNerModel:
         sequences = [tuple(ids) for ids in encoded["input_ids"]]
         return list(map(list, batching.map_distinct(sequences, self._tag_distinct)))
 
-    def find_cut(self, sentences: Sequence[str]) -> list[bool]:
+    def find_truncated(self, sentences: Sequence[str]) -> list[bool]:
         """Return for each sentence whether it has more tokens than the model reads, so that :meth:`tag`
         truncates it."""
         return batching.are_too_long(self.max_tokens, self.tokenizer, sentences)

@@ -116,8 +116,8 @@ def _split_candidates(
 ) -> tuple[list[tuple[float, int]], list[tuple[float, int, int]]]:
     """Split the best continuations of a text's beams into those that end and those that do not.
 
-    As in transformers, an end in the second half of the ranking is ignored. Continuations with a
-    log-probability of -infinity are ignored, too.
+    As in transformers, continuations that end are ignored in the second half of the ranking. Continuations
+    with a log-probability of -infinity are always ignored.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def _forbid_repeats(scores: Tensor, tokens: Tensor, size: int) -> None:
 # The special tokens and their ids.
 PAD, UNKNOWN, BEGIN, END = 0, 1, 2, 3
 SPECIAL = ("[PAD]", "[UNK]", "[BOS]", "[EOS]")
-EPSILON = 1e-9  # added to probabilities before their logarithm
+EPSILON = 1e-9  # added to a probability before its logarithm is taken
 State = tuple[Tensor, Tensor]
 """State of the decoder's LSTM for n texts: (output, cell), each of shape (1, n, hidden)."""
 
@@ -277,7 +277,7 @@ class PointerGenerator(nn.Module):
 
         A token's probability is the sum of the probabilities of generating it and of copying it from each of
         its positions in the findings. It is computed for the target tokens only, without the distribution
-        over the whole vocabulary that :meth:`log_probabilities` returns.
+        over the whole vocabulary that :meth:`compute_log_probs` returns.
 
         Parameters
         ----------
@@ -298,7 +298,7 @@ class PointerGenerator(nn.Module):
         mask = targets.ne(PAD)
         return {"loss": -(log_probs * mask).sum() / mask.sum()}
 
-    def log_probabilities(self, tokens: Tensor, memory: Memory, state: State) -> tuple[Tensor, State]:
+    def compute_log_probs(self, tokens: Tensor, memory: Memory, state: State) -> tuple[Tensor, State]:
         """Return (log-probabilities of the token after ``tokens``, shape (n, v); next state of the decoder).
 
         ``tokens``: ids of the tokens that follow ``state``, shape (n, t).
@@ -353,6 +353,12 @@ class PointerSummarizer:
     """A summarizer that applies a pointer-generator network.
 
     It can be trained with :func:`~radeval_lib.models.training.train`.
+
+    Parameters
+    ----------
+    pairs : reports from whose findings and impressions the vocabulary is learned.
+    settings : settings of the network.
+    seed : seed of the network's initial weights.
     """
 
     name = "Pointer-generator"
@@ -360,8 +366,6 @@ class PointerSummarizer:
     new_layers = ("",)
 
     def __init__(self, pairs: Sequence[ReportPair], settings: PointerSettings, *, seed: int = 0) -> None:
-        """Learn the vocabulary from the findings and impressions of ``pairs``; initialize the weights at
-        random with ``seed``."""
         texts = (reveal(text) for pair in pairs for text in (pair.findings, pair.impression))
         self.tokenizer, self.settings = learn_tokenizer(texts, settings.vocabulary), settings
         self.decoding = BeamSettings(longest=settings.longest_target)
@@ -398,7 +402,7 @@ class PointerSummarizer:
         return list(self.tokenizer.encode(fix_unicode(text)).ids[:longest])
 
     def _encode_findings(self, text: str) -> list[int]:
-        """Return the first ``longest_source`` token ids of findings; [UNKNOWN] if they have no tokens."""
+        """Return the first ``longest_source`` token ids of findings, or ``[UNKNOWN]`` if there are none."""
         return self._tokenize(text, self.settings.longest_source) or [UNKNOWN]
 
     def _summarize(self, findings: Sequence[str], decoding: BeamSettings) -> list[str]:
@@ -428,15 +432,15 @@ class PointerSummarizer:
 
         def step(tokens: Tensor, memory_and_state: Any) -> tuple[Tensor, Any]:
             memory, state = memory_and_state
-            scores, state = self.module.log_probabilities(tokens[:, None].to(device), memory, state)
+            scores, state = self.module.compute_log_probs(tokens[:, None].to(device), memory, state)
             return scores, (memory, state)
 
         def reorder(memory_and_state: Any, rows: Tensor) -> Any:
             memory, state = memory_and_state
-            chosen = rows.to(device)
+            indices = rows.to(device)
             # As many rows as before belong to the same texts, and the rows of a text have the same memory.
-            is_same = len(rows) == len(memory.source)
-            return memory if is_same else memory.select(chosen), tuple(part[:, chosen] for part in state)
+            same_texts = len(rows) == len(memory.source)
+            return memory if same_texts else memory.select(indices), tuple(part[:, indices] for part in state)
 
         return search_beams(
             step, reorder, (memory, state), len(sources), begin=BEGIN, end=END, settings=decoding

@@ -47,7 +47,7 @@ class Seq2SeqSettings:
 
 
 def make_encoder_decoder(
-    checkpoint: str | Path, *, layers: int | None = None, keep: Sequence[str] | None = None, seed: int = 0
+    checkpoint: str | Path, *, layers: int | None = None, texts: Sequence[str] | None = None, seed: int = 0
 ) -> tuple[Any, Any]:
     """Return (model, tokenizer) of an encoder-decoder, both sides of which start from one BERT-like
     checkpoint.
@@ -59,7 +59,7 @@ def make_encoder_decoder(
     ----------
     checkpoint : folder or Hugging Face Hub name of the encoder.
     layers : number of the checkpoint's lowest layers that both sides use; None uses all.
-    keep : texts whose tokens are kept when the vocabulary is trimmed
+    texts : texts to whose tokens the vocabulary is trimmed
         (:func:`~radeval_lib.models.derived.trim_tokenizer`); None keeps the whole vocabulary.
     seed : seed of the new weights.
 
@@ -67,7 +67,7 @@ def make_encoder_decoder(
     ------
     ModelError
         If the checkpoint cannot be loaded, if transformers has no decoder with cross-attention for its type
-        of model, or if ``keep`` is given and the tokenizer is not a fast WordPiece tokenizer.
+        of model, or if ``texts`` is given and the tokenizer is not a fast WordPiece tokenizer.
     """
     import transformers
 
@@ -82,8 +82,8 @@ def make_encoder_decoder(
         if not any("crossattention" in name for name, _ in decoder.named_parameters()):
             problem = f"transformers has no {source_config.model_type} decoder with cross-attention"
             raise ModelError(problem, f"model {Path(checkpoint).name}", "Use BERT, RoBERTa or ELECTRA.")
-        if keep is not None:
-            tokenizer, kept_ids = trim_tokenizer(tokenizer, keep)
+        if texts is not None:
+            tokenizer, kept_ids = trim_tokenizer(tokenizer, texts)
             for side in (encoder, decoder):
                 keep_rows(side, kept_ids)
             source_config, target_config = encoder.config, decoder.config

@@ -102,7 +102,7 @@ class TrainingSettings:
 
 
 @dataclass
-class Trained(Generic[T]):
+class TrainingResult(Generic[T]):
     """A trained task and its measures.
 
     Attributes
@@ -125,7 +125,7 @@ def train(
     settings: TrainingSettings | None = None,
     *,
     folder: str | Path | None = None,
-) -> Trained[T]:
+) -> TrainingResult[T]:
     """Train a task's module in place, and return the task with its measures.
 
     The module gets the weights of its best epoch on dev. As side effects, the global random generators of
@@ -173,7 +173,7 @@ def train(
     load_trainable_state(module, run.best)
     best = dict(history[-1 - run.count_epochs_since_best()])
     del best["epoch"], best["loss"]
-    return Trained(task, best, history)
+    return TrainingResult(task, best, history)
 
 
 def _compute_fingerprint(
@@ -243,7 +243,7 @@ class _TrainingRun:
 
     Attributes
     ----------
-    history : the number, loss and measures on dev of each finished epoch, as in :class:`Trained`.
+    history : the number, loss and measures on dev of each finished epoch, as in :class:`TrainingResult`.
     best : the module's state (:func:`get_trainable_state`) after the best finished epoch, on the CPU; empty
         before the first epoch ends.
     """
@@ -316,9 +316,9 @@ class _TrainingRun:
         loss_sum = torch.zeros((), device=self._device)
         order = _order_examples(self._examples, self._settings, len(self.history))
         for start in range(0, len(order), self._step_size):
-            chosen = [self._examples[index] for index in order[start : start + self._step_size]]
+            step_examples = [self._examples[index] for index in order[start : start + self._step_size]]
             self._module.train()
-            for loss in _compute_losses(self._task, chosen, self._settings.batch_size, self._device):
+            for loss in _compute_losses(self._task, step_examples, self._settings.batch_size, self._device):
                 loss.backward()
                 loss_sum += loss.detach()
             torch.nn.utils.clip_grad_norm_(self._module.parameters(), 1.0)

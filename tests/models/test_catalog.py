@@ -48,7 +48,7 @@ def test_a_hub_model_is_loaded_at_its_revision(monkeypatch: pytest.MonkeyPatch) 
 def test_status_lists_every_model() -> None:
     result = CliRunner().invoke(main, ["models", "status"])
     assert result.exit_code == 0
-    assert len(result.output.splitlines()) == len(catalog.list_names())
+    assert len(result.output.splitlines()) == len(catalog.list_manifests())
     assert "StanfordAIMI/RadBERT refs/pr/2\n" in result.output  # what `hf download` is to be given
     assert "refs/pr/2" in CliRunner().invoke(main, ["models", "status", "radbert_1"]).output
     unknown = CliRunner().invoke(main, ["models", "status", "gpt"])
@@ -57,11 +57,11 @@ def test_status_lists_every_model() -> None:
 
 
 def test_a_revision_behind_the_name_is_the_one_that_is_loaded() -> None:
-    described = next(card for card in catalog.list_cards() if card.pinned)
-    assert catalog.find_revision(described.hub) == described.pinned
+    described = next(card for card in catalog.list_cards() if card.pinned_revision)
+    assert catalog.find_revision(described.hub) == described.pinned_revision
     assert catalog.find_revision(f"{described.hub}@abc") == "abc"
     assert catalog.find_revision("owner/name@v1.0") == "v1.0"
     assert derived.find_revision("owner/name") == "unpinned"
-    assert derived.find_revision(f"untrained:{described.hub}") == described.pinned
+    assert derived.find_revision(f"untrained:{described.hub}") == described.pinned_revision
     assert {derived.find_revision(name) for name in ("packaged-minilm", "rules", "radgraph:radgraph")} == {""}
     assert derived.find_revision("http://127.0.0.1:8000/v1#name") == ""

@@ -64,7 +64,7 @@ def test_iob_tagger_reads_each_sentence_alone_as_among_others() -> None:
     texts = [report.findings.text for report in generate(20, seed=5)]
     assert tagger.tag([*texts, texts[0]]) == [tagger.tag([text])[0] for text in [*texts, texts[0]]]
     assert tagger.tag([]) == []
-    assert tagger.find_cut(["word " * 600, "word"]) == [True, False]
+    assert tagger.find_truncated(["word " * 600, "word"]) == [True, False]
 
 
 def test_labels_must_be_iob() -> None:

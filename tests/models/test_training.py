@@ -19,7 +19,7 @@ from radeval_lib import provenance
 from radeval_lib.errors import ModelError
 from radeval_lib.models import training
 from radeval_lib.models.batching import avoid_padding, pack_sequences
-from radeval_lib.models.training import Trained, TrainingSettings, train
+from radeval_lib.models.training import TrainingResult, TrainingSettings, train
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -75,7 +75,7 @@ def _settings(**changed: Any) -> TrainingSettings:
     return TrainingSettings(**{**values, **changed})
 
 
-def _weights(trained: Trained[Fit]) -> list[float]:
+def _weights(trained: TrainingResult[Fit]) -> list[float]:
     return torch.cat([value.flatten() for value in trained.task.module.state_dict().values()]).tolist()
 
 

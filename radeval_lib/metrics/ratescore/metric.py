@@ -189,7 +189,7 @@ class RaTEScore(Metric):
         tagged = dict(zip(distinct, self.tagger.tag(distinct), strict=True)) if distinct else {}
         # A token has at least one character, so that only long sentences can exceed the tagger's limit.
         long = [sentence for sentence in distinct if len(sentence) > 500]
-        is_cut = self.tagger.find_cut(long) if long and hasattr(self.tagger, "find_cut") else []
+        is_cut = self.tagger.find_truncated(long) if long and hasattr(self.tagger, "find_truncated") else []
         cut, readings = {*compress(long, is_cut)}, {}
         for text, own in zip(texts, sentences, strict=True):
             notes = ["no sentence"] if not own else []

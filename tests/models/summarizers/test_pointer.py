@@ -55,7 +55,7 @@ def test_the_loss_is_the_likelihood_that_decoding_gives() -> None:
                 wanted = int(labels[text, position + 1])
                 if wanted == 0:
                     continue
-                scores, state = model.log_probabilities(labels[text, position][None, None], memory, state)
+                scores, state = model.compute_log_probs(labels[text, position][None, None], memory, state)
                 assert scores.exp().sum() == pytest.approx(1.0, abs=1e-5)
                 total -= float(scores[0, wanted])
                 count += 1
