@@ -71,8 +71,9 @@ def decode_standard(labels: Sequence[str]) -> list[WordSpan]:
 def decode_released(labels: Sequence[str], special: Sequence[bool]) -> list[WordSpan]:
     """Return (start, end, type) of the entities that RaTEScore 0.6.0 finds in IOB labels, flaws included.
 
-    The parameters and ``start`` and ``end`` are those of :func:`decode_labels`. Source: ``post_process`` in
-    RaTEScore.
+    ``labels``: the label of each token. ``special``: whether each token is a special token, such as [CLS].
+    ``start`` is the index of the entity's first token, ``end`` one past that of its last token. Source:
+    ``post_process`` in RaTEScore.
 
     An entity has the type of its B- label, whatever the types of the I- labels that follow; an I- label
     without a preceding B- is dropped. An entity ends if the NEXT label is O or B-, so an entity at the end of

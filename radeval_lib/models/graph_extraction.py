@@ -55,14 +55,14 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
     return ModelExtractor(path, device=device)
 
 
-def cache_results(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[Sequence[K]], list[V]]:
+def cache_results(read: Callable[[list[K]], Sequence[V]], limit: int) -> Callable[[Sequence[K]], list[V]]:
     """Return a function that returns the results of ``read``, but takes known ones from a cache.
 
     Parameters
     ----------
     read : function of a list of distinct keys that returns one result per key. It is called only with keys
         that are not in the cache. The returned function also accepts repeated keys.
-    most : maximum number of results in the cache. The cache is emptied before new results would exceed it.
+    limit : maximum number of results in the cache. The cache is emptied before new results would exceed it.
     """
     cache: dict[K, V] = {}
 
@@ -70,9 +70,9 @@ def cache_results(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable
         missing = [key for key in dict.fromkeys(keys) if key not in cache]
         computed = dict(zip(missing, read(missing), strict=True)) if missing else {}
         results = [computed[key] if key in computed else cache[key] for key in keys]
-        if len(cache) + len(computed) > most:
+        if len(cache) + len(computed) > limit:
             cache.clear()
-        cache.update(list(computed.items())[:most])
+        cache.update(list(computed.items())[:limit])
         return results
 
     return read_or_look_up
@@ -146,7 +146,7 @@ class PackageExtractor:
             raise ModelError(problem, "radgraph", remedy) from error
         # The package itself refuses missing and unexpected weights (``load_state_dict(..., strict=True)``).
         check_finite(self._model.state_dict(), self.name)
-        self._read = cache_results(self._annotate_filled, 4_000)
+        self._read = cache_results(self._annotate_nonblank, 4_000)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """Return the annotation that the package predicts for each text, in order.
@@ -156,13 +156,13 @@ class PackageExtractor:
         ModelError
             If the package returns no annotation for a text, or an invalid one.
         """
-        # The package would read an empty text as the word "None", so empty texts are not passed to it.
-        filled = [text for text in texts if text.strip()]
-        annotations = dict(zip(filled, self._read(filled), strict=True))
+        # The package would read a blank text as the word "None", so blank texts are not passed to it.
+        nonblank = [text for text in texts if text.strip()]
+        annotations = dict(zip(nonblank, self._read(nonblank), strict=True))
         return [annotations.get(text) or make_annotation([], [], []) for text in texts]
 
-    def _annotate_filled(self, texts: list[str]) -> list[Annotation]:
-        """Return the annotation of each text; no text may be empty. Raise the errors of :meth:`annotate`."""
+    def _annotate_nonblank(self, texts: list[str]) -> list[Annotation]:
+        """Return the annotation of each text; no text may be blank. Raise the errors of :meth:`annotate`."""
         annotations = self._model(texts)
         for number, text in enumerate(texts):
             where = f"{self.name}, text {number} (from 0)"
@@ -214,12 +214,12 @@ class RecordedGraphs:
         Raises :class:`~radeval_lib.errors.ModelError` if the file has no annotation of a text that is not
         blank.
         """
-        graphs = [self._annotations.get(_remove_space(text)) for text in texts]
-        if None in graphs:
-            problem = f"{graphs.count(None)} of {len(texts)} texts have no annotation in this file; "
-            problem += f"the first is text {graphs.index(None)}, counted from 0"
+        annotations = [self._annotations.get(_remove_space(text)) for text in texts]
+        if None in annotations:
+            problem = f"{annotations.count(None)} of {len(texts)} texts have no annotation in this file; "
+            problem += f"the first is text {annotations.index(None)}, counted from 0"
             raise ModelError(problem, self.name, "Add annotations of these texts, word for word.")
-        return [graph for graph in graphs if graph is not None]
+        return [annotation for annotation in annotations if annotation is not None]
 
 
 def _remove_space(text: str) -> str:

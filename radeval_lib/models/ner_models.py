@@ -347,7 +347,7 @@ class SpanScheme(Scheme):
         return [next(found) if len(sentence) else [] for sentence in sentences]
 
 
-def make_scheme(name: Literal["iob", "span"], init_model: str | Path, seed: int = 0, **head: Any) -> Scheme:
+def make_scheme(name: Literal["iob", "span"], init_model: str | Path, seed: int = 0, **fields: Any) -> Scheme:
     """Return an NER model with a pretrained encoder and new layers, for training.
 
     Parameters
@@ -355,10 +355,10 @@ def make_scheme(name: Literal["iob", "span"], init_model: str | Path, seed: int 
     name : the scheme: ``iob`` for :class:`IobScheme`, ``span`` for :class:`SpanScheme`.
     init_model : folder or Hugging Face Hub name of the encoder.
     seed : seed of the new layers' weights.
-    head : fields of :class:`SpanSettings`, as keyword arguments; the IOB scheme ignores them.
+    fields : fields of :class:`SpanSettings`, as keyword arguments; the IOB scheme ignores them.
     """
     with batching.seed_torch(seed):
-        return IobScheme(init_model) if name == "iob" else SpanScheme(init_model, SpanSettings(**head))
+        return IobScheme(init_model) if name == "iob" else SpanScheme(init_model, SpanSettings(**fields))
 
 
 # Models that tag sentences, loaded from a folder or the Hugging Face Hub.
