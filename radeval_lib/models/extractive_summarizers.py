@@ -1,4 +1,4 @@
-"""Summarize findings by extracting sentences; define what all summarizers share: protocol and ROUGE-L."""
+"""Summarize findings by extracting sentences; define the protocol and ROUGE-L measure of all summarizers."""
 
 from __future__ import annotations
 

@@ -218,6 +218,11 @@ class PointerGenerator(nn.Module):
     The decoder attends to the findings twice: once to read them, and once to point at tokens to copy. In the
     shapes of its methods, n is the number of reports, s and t are the maximum numbers of findings and
     impression tokens, and v is the size of the vocabulary.
+
+    Parameters
+    ----------
+    vocabulary : size of the vocabulary.
+    settings : sizes and dropout probability of the network.
     """
 
     def __init__(self, vocabulary: int, settings: PointerSettings) -> None:
@@ -324,7 +329,7 @@ _BATCH_TOKENS, _BATCH_TEXTS = 32_768, 128
 
 
 def learn_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
-    """Return a lower-casing WordPiece tokenizer learned from ``texts``.
+    """Return a WordPiece tokenizer, learned from ``texts``, that converts all text to lower case.
 
     Its vocabulary has the special tokens, every character (at the beginning of a word and within it) and, up
     to ``vocabulary`` tokens in all, the words that occur at least twice, the most frequent first.
