@@ -1,21 +1,21 @@
-"""Functions of ``storing.md``: the scores and other numbers that are stored for each candidate of a public
-data set.
+"""Functions of ``storing.md``, which stores scores and other numbers for each candidate of a public data set.
 
-``data_manifests/recorded/README.md`` describes the columns of all sets but ``iu_systems``, which are these:
+``data_manifests/recorded/README.md`` describes the columns of all sets but ``iu_systems``, which has these:
 
-``iu_systems.csv``, a row per study and candidate
-    ``number`` of the row; ``study``, its number; ``case``, the number of the distinct reference; ``system``
-    or baseline; ``text``, the number of the distinct candidate; ``stratum``: ``finding`` (one of the codes of
-    :data:`LABELS`), ``normal``, ``other`` or ``uncoded``; ``gold`` and ``found``, the codes that people gave
-    the study and that the candidate states, as sums of powers of two in the order of :data:`LABELS`;
-    ``stated``, the same for the fourteen observations, positive or uncertain; ``masked``, 1 if words of the
-    reference are masked; ``matched_1`` to ``matched_4``, numbers of n-grams that both texts have; numbers of
-    words of both texts; scores.
-``iu_systems_variants.csv``, a row per variant of BLEU
-    its value for each system and for the constant (:mod:`notebooks.across.bleu_variants`).
-``iu_systems_codes.csv``, a row per half of Open-i and code
-    agreement of the observations with the codes that people gave (:func:`agreement_with_codes`).
-``iu_systems_released.csv``, a row per study
+``iu_systems.csv``, one row per study and candidate
+    ``number``, the number of the row; ``study``, the number of the study; ``case``, the number of the
+    distinct reference; ``system``, the name of the system or baseline; ``text``, the number of the distinct
+    candidate; ``stratum``, which is ``finding`` (one of the codes in :data:`LABELS`), ``normal``, ``other``
+    or ``uncoded``; ``gold`` and ``found``, the codes that people gave the study and those that the candidate
+    states, as sums of powers of two in the order of :data:`LABELS`; ``stated``, the positive and uncertain
+    CheXpert observations in the candidate, as such a sum; ``masked``, 1 if words of the reference are masked;
+    ``matched_1`` to ``matched_4``, the numbers of n-grams in both texts; the numbers of words in each text;
+    and the scores.
+``iu_systems_variants.csv``, one row per variant of BLEU
+    the value for each system and for the constant (:mod:`notebooks.across.bleu_variants`).
+``iu_systems_codes.csv``, one row per part of Open-i and code
+    agreement of the observations with the codes that people gave (:func:`compare_with_codes`).
+``iu_systems_released.csv``, one row per study
     the scores published in the MoERad repository.
 
 No text, no id of the source and nothing from which a text could be reconstructed is stored.
@@ -57,36 +57,36 @@ from radeval_lib.study.sources import declared
 
 SCHEMA = 2
 DECIMALS = {"iu_systems": 5}
-"""Number of decimals of stored scores, if not nine."""
-COUNTED = "radpref"
-"""The set on which each use of the rule-based judge is counted."""
-SCORING = {
+"""Number of decimals of a set's stored scores, if not nine."""
+COUNTED_SET = "radpref"
+"""The set for which each use of the rule-based judge is counted."""
+SET_METRICS = {
     "iu_systems": system_sets.METRICS,
     "mediqa2021": ("rouge_2", "rouge_l", "bleu", "bertscore", "observations"),
     "mslr": trial_reviews.WORDS,
     "mtsamples": ("rouge_1", "rouge_l"),
     "openi": ("green_rules_errors",),
 }
-"""Metrics that score a set, if they are not those of its page."""
+"""The metrics that score a set, if not those of its page."""
 PAGES = {"fingerprints": "across/fingerprints"}
-"""Page whose metrics score a set, if it is not ``across/which_judge``."""
+"""The page whose metrics score a set, if not ``across/which_judge``."""
 WORDS: dict[str, tuple[str, ...]] = {"openi": ("pneumothorax", "cardiomegaly", "radiodensity")}
-"""Words that RaLEs calls frequent; for each report it is stored whether it contains them."""
+"""Words that RaLEs calls frequent. Whether a report of the set contains each of them is stored."""
 RATINGS = {
     "radpref": ["grade_1", "grade_2", "grade_3"],
     "mts_dialog": ["f1"],
     "mslr": ["rating"],
     "mediqa2021": ["normal"],
 }
-"""Columns of ratings of a set; scores are correlated with their mean."""
+"""The columns with a set's ratings; scores are correlated with their mean."""
 CHOOSERS = {"mediqa2021": "observations"}
-"""Metric by which the texts of a set are chosen. If it is out of date, so are all columns."""
+"""The metric that chooses the texts of a set. If it is out of date, so are all columns."""
 HALVES = ("even", "test", "develop")
 """Parts of Open-i: the even half, the test split, and the odd half, on which the rules were corrected."""
 ALL_CODES = "all"
-JUDGED = ["rules_significant", "rules_insignificant", "rules_matched"]
-"""Columns with the numbers of errors and matched findings by the rule-based judge."""
-_SOURCES = {"fingerprints": "openi"}  # the data set of a stored set with another name
+JUDGE_COLUMNS = ["rules_significant", "rules_insignificant", "rules_matched"]
+"""The columns of the rule-based judge: numbers of errors and of matched findings."""
+_SOURCES = {"fingerprints": "openi"}  # The data set of a stored set with another name.
 # Allowed differences from stored scores: without models, with the same models, and (mean, τ_b) with others.
 _SAME, _NEARLY_SAME, _NEAR_MEAN, _NEAR_TAU = 1.1e-9, 1e-6, 0.02, 0.03
 
@@ -96,14 +96,14 @@ Pairs = Sequence[tuple[str, str]]
 
 
 class Content(NamedTuple):
-    """What is stored of a set.
+    """The tables of a set that are stored.
 
     Attributes
     ----------
     table : one row per candidate.
-    parts : further tables by name.
-    pairs : reference and candidate of each row of ``table``, to which a column of scores by each metric is
-        then added; empty if the tables have all scores.
+    parts : a mapping from name to further table.
+    pairs : the reference and the candidate of each row of ``table``, for scoring by each metric; empty if the
+        tables already have all scores.
     """
 
     table: pd.DataFrame
@@ -112,15 +112,20 @@ class Content(NamedTuple):
 
 
 def load_metrics(run: Run, name: str, *, published: bool) -> dict[str, Metric]:
-    """Return the metrics that score a set, by name; they never return stored scores.
+    """Return a mapping from name to each metric that scores a set; none returns stored scores.
 
     ``published`` is whether to return the metrics with published models (:data:`PUBLISHED`) instead of those
-    of the set. Raises ParameterError for an unknown set.
+    of the set.
+
+    Raises
+    ------
+    ParameterError
+        If the set is unknown.
     """
     if name not in SETS:
-        raise ParameterError(f"no set {name!r} can be stored", "storing", f"Name one of {', '.join(SETS)}.")
+        raise ParameterError(f"unknown set {name!r}", "storing", f"Use one of {', '.join(SETS)}.")
     page = declared(PAGES.get(name, "across/which_judge"))
-    keys = PUBLISHED if published else SCORING.get(name, page.metrics)
+    keys = PUBLISHED if published else SET_METRICS.get(name, page.metrics)
     # GREEN is scored by the released parser, which also scores malformed answers.
     settings = {"green": {"mode": "reference"}}
     return {key: run.unstored_metric(key, **settings.get(key, {})) for key in keys}
@@ -144,9 +149,9 @@ def _require_root(run: Run, dataset: str) -> Path:
 
 
 def _load_radpref(run: Run, metrics: Metrics) -> Content:
-    """Return RadPref, a row per candidate with the grades of the three radiologists, 1 to 5.
+    """Return the content of RadPref: one row per candidate, with the three radiologists' grades (1 to 5).
 
-    The part ``ratings`` has what each radiologist marked in each candidate.
+    The part ``ratings`` has the marks of each radiologist in each candidate.
     """
     candidates = radpref.read_candidates(_require_file(run, "radpref", radpref.CASES_FILE))
     files = [_require_file(run, "radpref", file) for file in radpref.RATING_FILES]
@@ -160,12 +165,12 @@ def _load_radpref(run: Run, metrics: Metrics) -> Content:
 
 
 def _load_mts_dialog(run: Run, metrics: Metrics) -> Content:
-    """Return MTS-Dialog, a row per candidate.
+    """Return the content of MTS-Dialog, with one row per candidate.
 
-    Columns: ``number``, ``case`` (the dialogue), ``system``, rates from the experts' counts of facts, number
-    of words in the dialogue, and the share of the candidate's words that occur in the dialogue.
+    Columns are ``number``, ``case`` (the dialogue), ``system``, rates from the experts' counts of facts, the
+    number of words in the dialogue, and the share of the candidate's words that occur in the dialogue.
     """
-    rates = pd.read_csv(_require_file(run, "mts_dialog", mts_dialog.SCORES))
+    printed_scores = pd.read_csv(_require_file(run, "mts_dialog", mts_dialog.SCORES))
     records = readers.load("mts_dialog", _require_root(run, "mts_dialog"))
     table = pd.DataFrame(
         {
@@ -176,7 +181,7 @@ def _load_mts_dialog(run: Run, metrics: Metrics) -> Content:
                 rate: [getattr(record, rate) for record in records]
                 for rate in ("precision", "recall", "f1", "hallucination", "omission")
             },
-            "edit_distance": rates["Edit Distance (Correction)"].to_numpy(),
+            "edit_distance": printed_scores["Edit Distance (Correction)"].to_numpy(),
             "source_words": [len(reveal(record.source).split()) for record in records],
             "found_in_source": [
                 round(found_in_source(reveal(record.source), reveal(record.candidate)), 9)
@@ -188,7 +193,7 @@ def _load_mts_dialog(run: Run, metrics: Metrics) -> Content:
 
 
 def _load_fingerprints(run: Run, metrics: Metrics) -> Content:
-    """Return edited reports, a row per edit: ``number``, ``case`` (the report) and ``edit``."""
+    """Return edited reports, with one row per edit: ``number``, ``case`` (the report) and ``edit``."""
     edits = recordings.edited_reports(_require_root(run, "openi"))
     columns = {"case": [int(edit.case) for edit in edits], "edit": [edit.group for edit in edits]}
     table = pd.DataFrame({"number": range(len(edits)), **columns})
@@ -196,10 +201,10 @@ def _load_fingerprints(run: Run, metrics: Metrics) -> Content:
 
 
 def _count_words(name: str, root: Path) -> pd.DataFrame:
-    """Return the numbers of words in both sections of each report, a row per report.
+    """Count the words in both sections of each report of a set.
 
-    Columns are ``number``, ``findings_words``, ``impression_words`` and, for each of the set's :data:`WORDS`,
-    ``word_<word>``: 1 if the report contains it, otherwise 0.
+    The table has one row per report, with columns ``number``, ``findings_words``, ``impression_words`` and,
+    for each of the set's :data:`WORDS`, ``word_<word>``: 1 if the report contains the word, otherwise 0.
     """
     sections = [(reveal(report.findings), reveal(report.impression)) for report in readers.load(name, root)]
     table = pd.DataFrame({"number": range(len(sections))})
@@ -211,7 +216,7 @@ def _count_words(name: str, root: Path) -> pd.DataFrame:
 
 
 def _load_mediqa(run: Run, metrics: Metrics) -> Content:
-    """Return MEDIQA 2021, a row per report with numbers of words.
+    """Return the content of MEDIQA 2021: one row per report, with numbers of words.
 
     The part ``impressions`` has the scores of pairs of impressions. The reference of each pair is normal;
     ``normal`` is 1 if the candidate is normal, otherwise 0, and ``case`` is the number of the reference.
@@ -231,9 +236,9 @@ def _load_mediqa(run: Run, metrics: Metrics) -> Content:
 
 
 def _load_openi(run: Run, metrics: Metrics) -> Content:
-    """Return Open-i, a row per report with numbers of words.
+    """Return the content of Open-i: one row per report, with numbers of words.
 
-    The parts ``sentences`` and ``pairs`` have the rules' answers on labelled sentences and pairs of them.
+    The parts ``sentences`` and ``pairs`` have the rules' answers on labelled sentences and on pairs of them.
     """
     root = _require_root(run, "openi")
     sentences, pairs = labelled_sentences.load_counts_and_answers(run)
@@ -241,10 +246,10 @@ def _load_openi(run: Run, metrics: Metrics) -> Content:
 
 
 def _load_mtsamples(run: Run, metrics: Metrics) -> Content:
-    """Return MTSamples, a row per transcription.
+    """Return the content of MTSamples, with one row per transcription.
 
-    Columns: ``case`` (the distinct text), ``specialty``, numbers of words, and how much of the description is
-    copied.
+    Columns are ``number``, ``case`` (the distinct text), ``specialty``, numbers of words, and shares of the
+    description that are copied from the transcription.
     """
     notes = readers.load("mtsamples", _require_root(run, "mtsamples"))
     texts, summaries = ([reveal(getattr(note, side)) for note in notes] for side in ("text", "summary"))
@@ -261,9 +266,12 @@ def _load_mtsamples(run: Run, metrics: Metrics) -> Content:
 
 
 def _load_mslr(run: Run, metrics: Metrics) -> Content:
-    """Return MSLR, a row per summary of a review of trials, with ratings and scores.
+    """Return the content of MSLR: one row per summary of a review of trials, with ratings and scores.
 
-    Raises ParameterError if the data root lacks the file of a rater.
+    Raises
+    ------
+    ParameterError
+        If the data root lacks the file of a rater.
     """
     for name in mslr.RATERS:
         _require_file(run, "mslr", f"{name}.tsv")
@@ -271,7 +279,7 @@ def _load_mslr(run: Run, metrics: Metrics) -> Content:
 
 
 def _load_systems(run: Run, metrics: Metrics) -> Content:
-    """Return the reports of systems for Open-i's test split; the module's docstring describes the columns."""
+    """Return systems' reports for Open-i's test split; the docstring of the module describes the columns."""
     reports = _require_file(run, "openi", "indiana_reports.csv")
     labels = _require_file(run, "openi_labels", openi.LABELS_FILE)
     references = _require_file(run, "iu_systems", iu_systems.REFERENCES)
@@ -284,22 +292,22 @@ def _load_systems(run: Run, metrics: Metrics) -> Content:
     parts = {
         "variants": bleu_variants.compute_variants(texts, [*system_sets.FILES, system_sets.CONSTANT]),
         "released": released.reset_index(drop=True).rename_axis("study").reset_index().round(6),
-        "codes": agreement_with_codes(reports, labels, set(iu_systems.read_references(references))),
+        "codes": compare_with_codes(reports, labels, set(iu_systems.read_references(references))),
     }
     return Content(make_table(texts), parts, list(zip(texts["reference"], texts["candidate"], strict=True)))
 
 
 def make_table(texts: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of ``iu_systems.csv`` except scores and numbers of words.
+    """Return the columns of ``iu_systems.csv``, except scores and numbers of words.
 
-    ``texts`` is the table from :func:`system_sets.load_outputs`.
+    ``texts`` is the table from :func:`radeval_lib.jobs.system_sets.load_outputs`.
     """
 
-    def bit_mask(members: frozenset[str], names: Sequence[str] = LABELS) -> int:
+    def set_bits(members: frozenset[str], names: Sequence[str] = LABELS) -> int:
         return sum(1 << bit for bit, name in enumerate(names) if name in members)
 
-    codes = {text: bit_mask(read_codes(text)) for text in texts["candidate"].unique()}
-    stated = {text: bit_mask(select_positive(label(text)) - {NO_FINDING}, list_labels()) for text in codes}
+    codes = {text: set_bits(read_codes(text)) for text in texts["candidate"].unique()}
+    stated = {text: set_bits(select_positive(label(text)) - {NO_FINDING}, list_labels()) for text in codes}
     details = Bleu().score([*texts["reference"]], [*texts["candidate"]]).details
     counts = np.array([detail["counts"] for detail in details])
     return pd.DataFrame(
@@ -310,7 +318,7 @@ def make_table(texts: pd.DataFrame) -> pd.DataFrame:
             "system": texts["system"],
             "text": pd.factorize(texts["candidate"])[0],
             "stratum": texts["stratum"],
-            "gold": [bit_mask(gold) for gold in texts["gold"]],
+            "gold": [set_bits(gold) for gold in texts["gold"]],
             "found": [codes[text] for text in texts["candidate"]],
             "stated": [stated[text] for text in texts["candidate"]],
             "masked": texts["reference"].str.contains("XXXX").astype(int),
@@ -319,23 +327,23 @@ def make_table(texts: pd.DataFrame) -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
-def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.DataFrame:
-    """Return how the observations by rules agree with the codes that people gave reports of Open-i.
+def compare_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.DataFrame:
+    """Compare the findings that the rules read in reports of Open-i with the codes that people gave them.
 
     Returns
     -------
     DataFrame
-        One row per part (:data:`HALVES`) and code, and one for all codes: ``half``, ``code``, ``reports``,
-        ``texts`` (distinct), numbers of codes in ``both``, ``wrong`` (only by rules) and ``missed`` (only by
-        people), and ``f1``. The row for all codes has micro F1 and its 95 % interval from resampling distinct
-        texts, ``low`` to ``high``.
+        One row per part (:data:`HALVES`) and code, and one for all codes: ``half``, ``code``, ``reports``
+        (number of reports), ``texts`` (number of distinct texts), ``both``, ``wrong`` and ``missed`` (numbers
+        of codes by rules and people, by rules only, and by people only), and ``f1``. The row for all codes
+        has micro F1 and the bounds of its 95% interval, ``low`` and ``high``, from resampling distinct texts.
 
     These rules were fixed before the even half was scored:
 
-    - sections: findings and impression, which the coders saw; history and comparison are not read;
+    - sections: findings and impression, which the coders saw, are read; history and comparison are not;
     - uncertain mentions: a code counts if it is stated, probable or one of two ("scarring or atelectasis"),
-      not if it is merely possible ("may", "possibly", "cannot exclude", "concerning for"). On the odd half
-      people coded 39 of 59 of the former and 1 of 86 of the latter;
+      but not if it is merely possible ("may", "possibly", "cannot exclude", "concerning for"). In the odd
+      half, people coded 39 of 59 of the former and 1 of 86 of the latter;
     - halves: of distinct texts (:func:`radeval_lib.data.openi.assign_halves`), 3,037 of 3,851. Confusions
       were corrected on the odd half alone, without the 590 studies of the test split (``tested``, by their
       ids) and without texts that equal one of theirs.
@@ -345,16 +353,16 @@ def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Da
     even = [report for report in studies if half[report.id] == "even"]
     split = [report for report in studies if report.id in tested]
     rows: list[tuple[object, ...]] = []
-    for name, of_half in zip(HALVES, (even, split, openi.select_development(studies, tested)), strict=True):
-        texts, keys = pd.factorize(pd.Series([openi.join_words(report) for report in of_half]))
-        read = [read_codes(f"{reveal(report.findings)}\n{reveal(report.impression)}") for report in of_half]
-        gold = np.array([[key in people[report.id] for key in LABELS] for report in of_half])
+    for name, part in zip(HALVES, (even, split, openi.select_development(studies, tested)), strict=True):
+        texts, keys = pd.factorize(pd.Series([openi.join_words(report) for report in part]))
+        read = [read_codes(f"{reveal(report.findings)}\n{reveal(report.impression)}") for report in part]
+        gold = np.array([[key in people[report.id] for key in LABELS] for report in part])
         ours = np.array([[key in codes for key in LABELS] for codes in read])
         counts = np.stack([gold & ours, ~gold & ours, gold & ~ours], axis=-1).astype(np.int64)
-        sizes = (len(of_half), len(keys))
+        sizes = (len(part), len(keys))
         by_code = counts.sum(axis=0)
-        for key, of_code in zip(LABELS, by_code.tolist(), strict=True):
-            rows.append((name, key, *sizes, *of_code, float(compute_f1(of_code)), None, None))
+        for key, numbers in zip(LABELS, by_code.tolist(), strict=True):
+            rows.append((name, key, *sizes, *numbers, float(compute_f1(numbers)), None, None))
         sums = np.zeros((len(keys), 3))
         np.add.at(sums, texts, counts.sum(axis=1))
         (micro,) = sum_estimates(sums, lambda drawn: compute_f1(drawn)[..., None], resamples=2_000, rng=rng)
@@ -366,10 +374,10 @@ def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Da
 
 
 def compute_f1(sums: ArrayLike) -> NDArray[np.float64]:
-    """Return micro F1, from 0 to 1, of numbers of codes; 1 if all three numbers are 0.
+    """Return the micro F1 (0 to 1) that follows from numbers of codes; 1 if all three numbers are 0.
 
-    The last axis of ``sums`` has the numbers of codes in both, only by rules (wrong) and only by people
-    (missed); the result lacks this axis.
+    The last axis of ``sums`` has the numbers of codes by rules and people, by rules only (wrong) and by
+    people only (missed). The result lacks this axis.
     """
     both, wrong, missed = np.moveaxis(np.asarray(sums, np.float64), -1, 0)
     total = 2 * both + wrong + missed
@@ -386,14 +394,14 @@ SETS: dict[str, Callable[[Run, Metrics], Content]] = {
     "openi": _load_openi,
     "iu_systems": _load_systems,
 }
-"""The function that returns the content of each set."""
+"""A mapping from each set to the function that returns its content."""
 
 
-def find_kept(name: str, metrics: Metrics) -> pd.DataFrame:
-    """Return the stored columns that must be kept, since the set was scored with frozen rules.
+def find_kept_columns(name: str, metrics: Metrics) -> pd.DataFrame:
+    """Return the stored columns that must be kept, because the set was scored with frozen rules.
 
-    If the rules have changed since, these are the columns of rule-based metrics and counts. If they have not,
-    or the set is not frozen or not stored, the table is empty.
+    If the rules have changed since then, these are the columns of rule-based metrics and of the rule-based
+    judge. If they have not, or the set is not frozen or not stored, the table is empty.
     """
     if name not in recorded.names() or name not in recordings.FROZEN_SETS:
         return pd.DataFrame()
@@ -401,27 +409,27 @@ def find_kept(name: str, metrics: Metrics) -> pd.DataFrame:
     if not any(recordings.is_out_of_date(name, metrics[key]) for key in frozen):
         return pd.DataFrame()
     table = recorded.load(name).table
-    return table[[key for key in (*frozen, *JUDGED) if key in table]]
+    return table[[key for key in (*frozen, *JUDGE_COLUMNS) if key in table]]
 
 
 def judge_by_rules(pairs: Pairs) -> pd.DataFrame:
-    """Return the rule-based judge's counts for each pair of reference and candidate, a row per pair.
+    """Return the rule-based judge's counts, with one row per pair of reference and candidate.
 
-    The columns are :data:`JUDGED`: numbers of significant errors, other errors and matched findings.
+    The columns are :data:`JUDGE_COLUMNS`: numbers of significant errors, other errors and matched findings.
     """
     rows = []
     for pair in pairs:
         judgement = judge_pair(*pair)
         significant = sum(error.significant for error in judgement.errors)
         rows.append((significant, len(judgement.errors) - significant, judgement.matched_findings))
-    return pd.DataFrame(rows, columns=JUDGED)
+    return pd.DataFrame(rows, columns=JUDGE_COLUMNS)
 
 
 def score_variants(run: Run, metric: Any, pairs: Pairs) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the scores by RaTEScore with other weights and encoders, and a description of each column.
 
-    The table has a row per pair and the columns :data:`radeval_lib.jobs.learned_weights.RECORDED`; the
-    descriptions are by column.
+    The table has one row per pair and the columns :data:`radeval_lib.jobs.learned_weights.RECORDED`. The
+    descriptions are a mapping from column to description.
     """
     entities = learned_weights.entities(metric, *zip(*pairs, strict=True))
     by_setting = learned_weights.scores_by_setting(run, entities)
@@ -429,17 +437,17 @@ def score_variants(run: Run, metric: Any, pairs: Pairs) -> tuple[pd.DataFrame, d
     roles = ("encoder", "ner_model", "rival_encoder")
     models = {role: dict(run.reading.models[role]) for role in roles}
     description = {**describe_column(metric, run), "models": models}
-    about = {
+    descriptions = {
         key: {**description, "settings": {"differs": title}}
         for key, title in zip(learned_weights.RECORDED, by_setting, strict=True)
     }
-    return pd.DataFrame(columns).round(9), about
+    return pd.DataFrame(columns).round(9), descriptions
 
 
 def describe_column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, Any]:
     """Return the description of a metric's column: title, settings, behaviour, signature, date and commit.
 
-    The digest of behaviour is left out if ``published``, which is whether the metric uses published models.
+    ``published`` is whether the metric uses published models. If so, the digest of behaviour is left out.
     """
     return {
         "title": metric_label(metric, run.whole_profile.models),
@@ -452,9 +460,10 @@ def describe_column(metric: Metric, run: Run, *, published: bool = False) -> dic
 
 
 def describe_set(run: Run, name: str) -> dict[str, Any]:
-    """Return the description of a set: its title, source and licence, and what its scores were computed with.
+    """Return the description of a set: title, source and licence, and the conditions of its scoring.
 
-    The latter are the SHA-256 of files, the profile, the device, the models, and the versions of packages.
+    The conditions are the SHA-256 of the files, the profile, the device, the models and the versions of
+    packages.
     """
     source = _SOURCES.get(name, name)
     manifest = load_manifest(source)
@@ -474,60 +483,60 @@ def describe_set(run: Run, name: str) -> dict[str, Any]:
 
 
 def compare_with_stored(run: Run, stored: Recording, content: Content, metrics: Metrics) -> pd.DataFrame:
-    """Return how much each stored column of numbers differs from what the current code and models compute.
+    """Compare each stored column of numbers with the output of the current code and models.
 
     Returns
     -------
     DataFrame
-        A row per column: ``table``, ``column``; ``case`` (*out of date*, *no model*, *the stored models*,
-        *other models*); ``apart``, the largest absolute difference; ``mean``, the difference of the means;
-        ``tau``, that of τ_b with the set's ratings, NaN without ratings; and ``holds``, whether the
-        difference is allowed: never if out of date, up to 1e-9 without models, up to 1e-6 with the stored
-        models, and with other models up to 0.02 of the mean and 0.03 of τ_b.
+        One row per column: ``table``; ``column``; ``case`` (*out of date*, *no model*, *the stored models* or
+        *other models*); ``apart``, the largest absolute difference; ``mean``, the mean difference; ``tau``,
+        the difference in τ_b with the set's ratings (NaN without models or ratings); and ``holds``, whether
+        the difference is allowed. It never is if the column is out of date; without models, up to 1e-9; with
+        the stored models, up to 1e-6; and with other models, up to 0.02 in the mean and 0.03 in τ_b.
     """
     stale = recordings.out_of_date(stored.name)
     rows = []
     tables = {"": (stored.table, content.table)}
     tables |= {part: (frame, content.parts[part]) for part, frame in stored.parts.items()}
     for part, (former, current) in tables.items():
-        rated = [rating for rating in RATINGS.get(stored.name, ()) if rating in former]
-        ratings = former[rated].mean(axis=1)
+        rating_columns = [rating for rating in RATINGS.get(stored.name, ()) if rating in former]
+        ratings = former[rating_columns].mean(axis=1)
         for name in former.select_dtypes("number"):
             key = max((key for key in metrics if str(name).startswith(key)), key=len, default="")
             key = "green_rules" if str(name).startswith("rules_") else key
             roles = metrics[key].needs if key in metrics else ()
             used = {role: run.reading.models[role]["sha256"] for role in roles}
             models = stored.about["models"]
-            same = all(models.get(role, {}).get("sha256") == digest for role, digest in used.items())
-            case = "no model" if not used else "the stored models" if same else "other models"
+            has_stored = all(models.get(role, {}).get("sha256") == digest for role, digest in used.items())
+            case = "no model" if not used else "the stored models" if has_stored else "other models"
             difference = current[name].to_numpy(float) - former[name].to_numpy(float)
             tau = np.nan
-            if used and rated:
+            if used and rating_columns:
                 taus = [coefficient(frame[name], ratings, "kendall") for frame in (current, former)]
                 tau = taus[0] - taus[1]
-            most = float(np.nanmax(np.abs(difference), initial=0))
-            holds = most <= (_NEARLY_SAME if used else _SAME)
+            largest = float(np.nanmax(np.abs(difference), initial=0))
+            holds = largest <= (_NEARLY_SAME if used else _SAME)
             if case == "other models":
                 holds = abs(np.nanmean(difference)) <= _NEAR_MEAN and not abs(tau) > _NEAR_TAU
-            if key in stale or CHOOSERS.get(stored.name) in stale or (stale and not key and most):
+            if key in stale or CHOOSERS.get(stored.name) in stale or (stale and not key and largest):
                 case, holds = "out of date", False
-            rows.append((part, name, case, most, float(np.nanmean(difference)), tau, bool(holds)))
+            rows.append((part, name, case, largest, float(np.nanmean(difference)), tau, bool(holds)))
     return pd.DataFrame(rows, columns=["table", "column", "case", "apart", "mean", "tau", "holds"])
 
 
-def write(folder: Path, name: str, content: Content, described_as: Mapping[str, Any]) -> Path:
-    """Write the tables and the description of a set to ``folder``, and return the path of its main table.
+def write(folder: Path, name: str, content: Content, description: Mapping[str, Any]) -> Path:
+    """Write the tables and the description of a set to ``folder``, and return the path of the main table.
 
-    The description also gets the SHA-256 of each table. All files are replaced together, or none.
+    The SHA-256 of each table is added to the description. All files are replaced together, or none.
     """
     tables = {f"{name}.csv": content.table}
     tables |= {f"{name}_{part}.csv": frame for part, frame in content.parts.items()}
     texts = {file: frame.to_csv(index=False) for file, frame in tables.items()}
-    described = {**described_as, "tables": {file: checksums.of_text(text) for file, text in texts.items()}}
+    described = {**description, "tables": {file: checksums.of_text(text) for file, text in texts.items()}}
     texts[f"{name}.yml"] = yaml.safe_dump(described, sort_keys=False, allow_unicode=True, width=110)
     folder.mkdir(exist_ok=True)
-    with atomic.new_files(*(folder / file for file in texts)) as new:
-        for path, text in zip(new, texts.values(), strict=True):
+    with atomic.new_files(*(folder / file for file in texts)) as new_paths:
+        for path, text in zip(new_paths, texts.values(), strict=True):
             path.write_text(text, encoding="utf-8")
     recorded.load.cache_clear()
     return folder / f"{name}.csv"
