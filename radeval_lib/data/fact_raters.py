@@ -26,7 +26,7 @@ _WRONG_PROBABILITY = 0.005  # probability that a statement of a description is w
 
 @dataclass(frozen=True)
 class Description:
-    """One generated description.
+    """A simulated description of a report, with the numbers of its statements.
 
     Attributes
     ----------

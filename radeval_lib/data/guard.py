@@ -105,17 +105,17 @@ class _SearchedText(NamedTuple):
     sequences: Hashes
 
 
-def find_sequences(texts: Iterable[Text], watched: Hashes) -> Hashes:
-    """Return the sequences of a corpus's ``texts`` that are in ``watched`` and rare enough for their kind.
+def find_sequences(texts: Iterable[Text], file_sequences: Hashes) -> Hashes:
+    """Return the sequences of a corpus's ``texts`` that are in ``file_sequences`` and rare enough.
 
     A sequence is rare if at most two texts of the corpus contain it; texts with the same words count once.
-    Sequences of eight words, and numbers, are returned even if they are frequent. ``watched`` and the result
-    are sorted.
+    Sequences of eight words, and numbers, are returned even if they are frequent. ``file_sequences`` and
+    the result are sorted.
     """
     text_ids: dict[int, set[int]] = defaultdict(set)  # by sequence, up to the first that makes it frequent
     for text in map(reveal, texts):
         text_id, sequences = hash(tuple(split_words(text))), leak_sequences.hash_corpus_text(text)
-        for sequence in sequences[is_in(sequences, watched)].tolist():
+        for sequence in sequences[is_in(sequences, file_sequences)].tolist():
             if len(text_ids[sequence]) <= leak_sequences.MAX_TEXTS:
                 text_ids[sequence].add(text_id)
     hashes = np.array(sorted(text_ids), np.uint64)
@@ -155,15 +155,16 @@ def scan(
             raise DataError("the files have no words that the guard could search for", name, remedy)
         vocabulary |= corpus_words
     searched, refused = _read_build(folder, frozenset(vocabulary), trusted)
-    watched = merge(item.sequences for item in searched)
-    watched = watched[~is_in(watched, merge(hash_text(text, vocabulary) for text in public))]
-    by_corpus = {name: find_sequences(texts, watched) for name, texts in corpora.items()}
-    allowed = _find_own_phrases(merge(by_corpus.values()), own)
+    file_sequences = merge(item.sequences for item in searched)
+    public_sequences = merge(hash_text(text, vocabulary) for text in public)
+    file_sequences = file_sequences[~is_in(file_sequences, public_sequences)]
+    by_corpus = {name: find_sequences(texts, file_sequences) for name, texts in corpora.items()}
+    own_phrases = _find_own_phrases(merge(by_corpus.values()), own)
     leaks = []
     for name, sequences in by_corpus.items():
-        leaked = sequences[~is_in(sequences, allowed)]
+        leaked_sequences = sequences[~is_in(sequences, own_phrases)]
         for item in searched:
-            if count := int(is_in(leaked, item.sequences).sum()):
+            if count := int(is_in(leaked_sequences, item.sequences).sum()):
                 leaks.append(Leak(item.path.as_posix(), name, count, item.is_name))
     return leaks + refused
 

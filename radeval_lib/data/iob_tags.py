@@ -55,7 +55,7 @@ def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
             open_label = ""
             continue
         if not (prefix in _PREFIXES and label):
-            raise ValueError(f"token {position} (from 0) needs the tag O, or B-, I-, E- or S- with a label")
+            raise ValueError(f"token {position} (from 0) has no valid tag: use O, or B-, I-, E- or S-LABEL")
         start = spans.pop()[0] if prefix in "IE" and label == open_label else position
         spans.append((start, position + 1, label))
         open_label = "" if prefix in "ES" else label

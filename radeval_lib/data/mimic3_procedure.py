@@ -178,9 +178,9 @@ def read(find: Find) -> list[Document]:
 
     Otherwise, they are made from MIMIC-III's notes and a mapping of titles; without both, the list is empty.
     """
-    events, mapping, built = (find(file.path) for file in load_manifest(NAME).files)
-    if built:
-        return assign_splits(load(built))
-    if not (events and mapping):
+    notes_path, mapping_path, documents_path = (find(file.path) for file in load_manifest(NAME).files)
+    if documents_path:
+        return assign_splits(load(documents_path))
+    if not (notes_path and mapping_path):
         return []
-    return assign_splits(build_documents(read_radiology_notes(events), load_mapping(mapping)))
+    return assign_splits(build_documents(read_radiology_notes(notes_path), load_mapping(mapping_path)))

@@ -49,7 +49,7 @@ def load(path: Path) -> list[AnnotatedSentence]:
     """
     reports = enumerate(reading.read_json(path, dict).items(), start=1)
     entries = (
-        reading.Entry({"key": key, "item": item}, f"{path.name}, report {at}") for at, (key, item) in reports
+        reading.Entry({"key": key, "item": item}, f"{path.name}, report {i}") for i, (key, item) in reports
     )
     return reading.parse_records(entries, _parse_report)
 

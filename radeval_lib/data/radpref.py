@@ -169,8 +169,8 @@ def restore_pairs(recording: Recording) -> Iterator[RatedPair]:
 
 def read(find: Find) -> list[RatedPair]:
     """Return the rated pairs on each scale; empty if the texts or all radiologists' files are missing."""
-    cases, rating_paths = find(CASES_FILE), [path for path in map(find, RATING_FILES) if path]
-    if cases is None or not rating_paths:
+    cases_path, rating_paths = find(CASES_FILE), [path for path in map(find, RATING_FILES) if path]
+    if cases_path is None or not rating_paths:
         return []
-    table = read_candidates(cases)
+    table = read_candidates(cases_path)
     return list(_make_rated_pairs(read_marks(rating_paths, table).merge(table, on="number")))

@@ -48,7 +48,7 @@ def _parse_document(entry: reading.Entry) -> AnnotatedSentence:
     element = entry["document"]
     text, annotations = element.findtext("Text"), element.find("Annotations")
     if text is None or annotations is None:
-        raise ValueError("the document lacks an element: Text or Annotations")
+        raise ValueError("the document lacks the element Text or Annotations")
     tokens = []
     for token in annotations.iter("Token"):
         (start,), (length,) = _parse_integers(token, "cs"), _parse_integers(token, "cl")
@@ -95,7 +95,7 @@ def _parse_entity(element: ElementTree.Element, label: str) -> Entity:
     """
     starts, lengths = _parse_integers(element, "ts"), _parse_integers(element, "tl")
     if len(starts) != len(lengths):
-        raise ValueError(f"{label} has {len(starts)} token starts but {len(lengths)} lengths")
+        raise ValueError(f"{label} has {len(starts)} token starts (ts) but {len(lengths)} lengths (tl)")
     if not any(lengths):
         raise ValueError(f"{label} has no token; give tl a length above 0")
     spans = [(start, start + length) for start, length in zip(starts, lengths, strict=True) if length]

@@ -33,7 +33,7 @@ def load(findings: Path, impressions: Path, *, group: str, split: str) -> list[R
         if not texts[1]:
             continue
         if not texts[0]:
-            raise FormatError("empty findings", f"{findings.name}, line {number}", reading.REPLACE_FILE)
+            raise FormatError("findings are empty", f"{findings.name}, line {number}", reading.REPLACE_FILE)
         sections = mark_restricted(texts[0], NAME), mark_restricted(texts[1], NAME)
         pairs.append(ReportPair(f"{group}/{findings.name}/{number}", *sections, group=group, split=split))
     return pairs

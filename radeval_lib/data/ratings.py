@@ -64,7 +64,7 @@ def tabulate_ratings(records: Sequence[RatedPair]) -> pd.DataFrame:
 
 
 def tabulate_texts(records: Sequence[TextPair]) -> pd.DataFrame:
-    """Return one row per pair: index ``id``; columns ``case``, ``reference`` and ``candidate`` (str).
+    """Return a DataFrame of the pairs: index ``id``; columns ``case``, ``reference``, ``candidate`` (str).
 
     Of pairs with the same id, only the last is kept. Restricted texts are revealed, so never show the table.
     """

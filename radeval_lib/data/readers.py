@@ -72,8 +72,8 @@ def find_reader(name: str) -> Read:
     elif name in registry.READERS:
         read = registry.find(registry.READERS[name])
     else:
-        readable = sorted(set(registry.READERS) - set(names()))
-        remedy = f"{did_you_mean(name, readable)}Add a row, or add `reader: ratings` to the manifest."
+        orphan_names = sorted(set(registry.READERS) - set(names()))
+        remedy = f"{did_you_mean(name, orphan_names)}Add a row, or add `reader: ratings` to the manifest."
         raise RegistryError(f"no row for the data set {name!r}", "radeval_lib/registry.py, READERS", remedy)
     return read
 

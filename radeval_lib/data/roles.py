@@ -70,7 +70,7 @@ def load(
             remedy = "In the profile, name a data set, `recorded/<stored set>`, or `absent`."
             raise RoleError("the generator makes no records for this role", where, remedy)
         if size < 1:
-            raise RoleError(f"the generator cannot make {size} records", where, "Set the size to 1 or more.")
+            raise RoleError(f"the size {size} is less than 1", where, "Correct `sizes` in the profile.")
         # Each role has a separate seed, so that no model is tested on reports that it was trained on.
         role_seed = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
         return list(registry.find(registry.ROLES[role].generator)(size, role_seed))
@@ -121,18 +121,18 @@ def _select_for_role(records: list[Any], role: str, source: str, root: Path | No
     if record_type is TextPair and scale in HALVES:
         reports = [record for record in records if isinstance(record, Report)]
         half_by_id = registry.find("radeval_lib.data.openi:assign_halves")(reports)
-        in_half = [report for report in reports if half_by_id[report.id] == scale]
-        records, scale = registry.find("radeval_lib.data.report_edits:make_text_pairs")(in_half), ""
+        half_reports = [report for report in reports if half_by_id[report.id] == scale]
+        records, scale = registry.find("radeval_lib.data.report_edits:make_text_pairs")(half_reports), ""
     accepted_types = (RatedPair, FactRating, TextPair) if record_type is TextPair else record_type
-    selected = [
+    matches = [
         record
         for record in records
         if isinstance(record, accepted_types) and (not scale or getattr(record, "scale", "") == scale)
     ]
     if record_type is TextPair:
-        selected = list({record.id: to_text_pair(record) for record in selected}.values())
-    if selected:
-        return selected
+        matches = list({record.id: to_text_pair(record) for record in matches}.values())
+    if matches:
+        return matches
     files = load_manifest(dataset_of(source)).files
     if is_recorded(source) or (root is not None and all((root / file.path).is_file() for file in files)):
         scales = sorted({record.scale for record in records if isinstance(record, RatedPair)})

@@ -338,7 +338,7 @@ def released(name: str) -> pd.DataFrame:
     path = MANIFESTS / "released" / f"{name}.csv"
     if not path.is_file():
         raise PrintedError(
-            f"no released numbers {name!r}", display_path(path.parent), "Name a CSV file in it."
+            f"no released numbers {name!r}", display_path(path.parent), "Name a CSV file in this folder."
         )
     provenance.note_printed(provenance.RELEASED, path)
     return pd.read_csv(path, encoding="utf-8")
