@@ -28,24 +28,24 @@ from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE, Coverage, Evi
 OPEN_CONVENTION = "convention"
 DISCREPANCY_KINDS = ("paper", "text", OPEN_CONVENTION, "rounding")
 WEIGHTS = ("conclusion", "number", "slip")
-"""The severities of a discrepancy, the gravest first: a conclusion of the paper does not follow; a printed
-number cannot be right; a citation or a word is wrong."""
-_CONTRADICTS_NOTHING = (OPEN_CONVENTION, "text")
-_REMEDY = "Remove its folder and run `radbook build`: it makes the page and its results again."
+"""The severities of a discrepancy, gravest first: a conclusion of the paper does not follow; a printed number
+cannot be right; a citation or a word is wrong."""
+_HARMLESS_KINDS = (OPEN_CONVENTION, "text")
+_REMEDY = "Remove the folder of this file and run `radbook build`, which makes the results again."
 _FORMAT = 9
 OWN_SUFFIX = "-own"
-"""The ending of the names of results with our implementation."""
+"""The suffix of the names of results with our implementation."""
 
 
 @dataclass(frozen=True)
 class Discrepancy:
-    """A reason why checks fail, from ``discrepancies`` in ``paper.yml``.
+    """The explanation of one or more failed checks, from ``discrepancies`` in ``paper.yml``.
 
     Attributes
     ----------
     kind : one of :data:`DISCREPANCY_KINDS`.
-    explanation : the reason in a sentence or two.
-    weight : its severity, one of :data:`WEIGHTS`.
+    explanation : why the checks fail, in one or two sentences.
+    weight : the severity, one of :data:`WEIGHTS`.
     reply : the authors' answer.
     """
 
@@ -63,7 +63,8 @@ class Sample:
     ----------
     n : the number of cases.
     of : the name of the cases, in the plural: ``report pairs``, ``patients``, ``models``.
-    trainings : the number of trainings of each compared model, each with its own seed; 0 if none is trained.
+    trainings : the number of training runs of each compared model, each with a different seed; 0 if no model
+        is trained.
     draws : the number of draws of each model's training data; 0 if they are not drawn.
     resamples : the number of bootstrap resamples of the cases; 0 if there is no bootstrap.
     """
@@ -76,7 +77,7 @@ class Sample:
 
     @property
     def words(self) -> str:
-        """The sample in words: ``n = 200 report pairs, taken as independent; 2 trainings of each model``."""
+        """The sample in words, as in ``n = 200 report pairs, taken as independent``."""
         parts = [f"n = {self.n:,} {self.of}" + (", taken as independent" if self.n > 1 else "")]
         counted = ((self.trainings, "training", "each model"), (self.draws, "draw", "its training data"))
         parts += [f"{count} {noun}{'s' if count > 1 else ''} of {of}" for count, noun, of in counted if count]
@@ -92,15 +93,16 @@ class Result:
     Attributes
     ----------
     exhibit, notebook : the exhibit's id in the ledger, and the page's path below ``notebooks/`` without the
-        ending.
-    evidence, implementation, verdict : as in :mod:`radeval_lib.study.verdicts`.
+        extension.
+    evidence, implementation, verdict : one each of ``EVIDENCE``, ``IMPLEMENTATIONS`` and ``VERDICTS`` in
+        :mod:`radeval_lib.study.verdicts`.
     coverage : how much of the exhibit is decided; None without checks.
-    checks : those that count for the verdict.
+    checks : the checks that count for the verdict.
     remaining : the part of the exhibit that was not checked, in words.
-    discrepancies : the known reasons why checks fail, by name.
-    table : the rows of the rebuilt table, each as values by column; empty without a table. An infinite number
-        is the string ``Infinity`` or ``-Infinity``.
-    provenance : as :meth:`radeval_lib.study.runs.Run.provenance` returns it.
+    discrepancies : a mapping from name to each discrepancy that explains a check.
+    table : the rows of the rebuilt table, each a mapping from column to value; empty without a table. An
+        infinite number is the string ``Infinity`` or ``-Infinity``.
+    provenance : the provenance, from :meth:`radeval_lib.study.runs.Run.provenance`.
     substitutes : a description of what replaces the paper's data or models.
     samples : the cases on which intervals and leads rest.
     """
@@ -121,7 +123,7 @@ class Result:
 
     @property
     def kind(self) -> str:
-        """One of :data:`radeval_lib.study.verdicts.KINDS`."""
+        """The kind of the result, one of :data:`radeval_lib.study.verdicts.KINDS`."""
         return verdicts.kind(self.evidence, self.substitutes, self.implementation)
 
     @property
@@ -131,14 +133,14 @@ class Result:
 
     @property
     def name(self) -> str:
-        """The name of the result's file, without its ending."""
-        ending = OWN_SUFFIX if self.implementation == verdicts.OURS else ""
-        return f"{self.exhibit}.{self.evidence}{ending}"
+        """The name of the result's file, without the extension."""
+        suffix = OWN_SUFFIX if self.implementation == verdicts.OURS else ""
+        return f"{self.exhibit}.{self.evidence}{suffix}"
 
     @property
     def weight(self) -> str:
         """The gravest severity (:data:`WEIGHTS`) of the failing checks; empty if no check fails. A check that
-        fails for no known reason counts as ``number``."""
+        fails without a known discrepancy counts as ``number``."""
         weights = {
             self.discrepancies[check.discrepancy].weight if check.discrepancy else "number"
             for check in self.with_outcome(FAILS)
@@ -150,7 +152,7 @@ class Result:
         return [check for check in self.checks if check.outcome == outcome]
 
 
-# The end of an interval can be infinite. JSON has no infinity, so it is stored as the string "Infinity".
+# A bound of an interval can be infinite. JSON has no infinity, so the string "Infinity" is stored.
 _CONFIG = ConfigDict(extra="forbid", hide_input_in_errors=True, ser_json_inf_nan="strings")
 Result.__pydantic_config__ = _CONFIG  # type: ignore[attr-defined]
 _RESULT = TypeAdapter(Result)
@@ -166,83 +168,82 @@ def judge(
 ) -> str:
     """Return the verdict on a result, one of :data:`radeval_lib.study.verdicts.VERDICTS`, from its checks.
 
-    The result fails if a statement fails. Otherwise it is inconclusive if a statement that the exhibit needs
-    is inconclusive, if no statement holds, or if ``supports`` is False. Otherwise it holds. A statement with
-    several readings has the outcome that they share (:func:`statement_outcome`). If only readings or open
-    conventions leave statements inconclusive, the verdict says so. Edited cells give no verdict on the paper.
+    The verdict is failure if a statement fails. Otherwise it is inconclusive if a statement that the exhibit
+    needs is inconclusive, if no statement holds, or if ``supports`` is False. Otherwise the result holds. A
+    statement with several readings has the outcome that they share (:func:`statement_outcome`). Statements
+    left open only by readings or conventions get a separate verdict, and so do edited cells.
 
     Parameters
     ----------
     kind : the kind of result, one of :data:`radeval_lib.study.verdicts.KINDS`.
-    checks : each with its own key and reading.
-    discrepancies : the reasons that the checks name.
+    checks : the checks, no two with the same key and reading.
+    discrepancies : a mapping from the name that checks cite to each discrepancy.
     supports : False if the checks decide none of the exhibit's own cells or statements, or if the exhibit is
-        a figure that was not seen.
+        a figure that nobody inspected.
     as_source : whether the executed cells are those of the notebook's source.
 
     Raises
     ------
     ResultError
-        If there is no check, or two checks have the same key and reading.
+        If there is no check, or if two checks have the same key and reading.
     """
     if kind in (verdicts.EXPERIMENT, verdicts.IMPLEMENTED):
         return kind
     if not checks:
-        raise ResultError("a result needs checks", remedy="Add a check, or do not record the exhibit.")
+        raise ResultError("the result has no checks", remedy="Add a check, or do not record the exhibit.")
     counts = Counter((check.key, check.reading) for check in checks)
-    if doubled := sorted(str(key) for (key, _), count in counts.items() if count > 1):
-        raise ResultError(f"two checks have the key {doubled[0]!r}", remedy="Give each check its own key.")
+    if repeated := sorted(str(key) for (key, _), count in counts.items() if count > 1):
+        raise ResultError(f"two checks have the key {repeated[0]!r}", remedy="Give each a separate key.")
     if not as_source:
         return verdicts.EDITED
-    still_open = [rows for rows in group_by_key(checks) if _is_open(rows)]
-    decided = {statement_outcome(rows) for rows in group_by_key(checks)} - {INCONCLUSIVE}
-    outcome = verdicts.outcome([*decided, *([INCONCLUSIVE] if still_open else [])])
+    unresolved = [readings for readings in group_by_key(checks) if _is_open(readings)]
+    conclusive = set(map(statement_outcome, group_by_key(checks))) - {INCONCLUSIVE}
+    outcome = verdicts.outcome([*conclusive, *([INCONCLUSIVE] if unresolved else [])])
 
-    def is_by_reading(rows: Sequence[Check]) -> bool:
-        """Return whether a statement is inconclusive because of its readings or of an open convention."""
-        kinds = {discrepancies[row.discrepancy].kind for row in rows if row.discrepancy}
-        outcomes = {row.outcome for row in rows}
+    def is_by_reading(readings: Sequence[Check]) -> bool:
+        """Return whether a statement is inconclusive because of its readings or an open convention."""
+        kinds = {discrepancies[check.discrepancy].kind for check in readings if check.discrepancy}
+        outcomes = {check.outcome for check in readings}
         return {HOLDS, FAILS} <= outcomes or (
-            OPEN_CONVENTION in kinds and (len(rows) == 1 or HOLDS in outcomes)
+            OPEN_CONVENTION in kinds and (len(readings) == 1 or HOLDS in outcomes)
         )
 
-    if outcome != FAILS and still_open and all(map(is_by_reading, still_open)):
+    if outcome != FAILS and unresolved and all(map(is_by_reading, unresolved)):
         return verdicts.BY_READING
     return verdicts.verdict(kind, INCONCLUSIVE if outcome == HOLDS and not supports else outcome)
 
 
 def group_by_key(checks: Sequence[Check]) -> list[list[Check]]:
-    """Return the checks grouped by key, in order: each group has the readings of one statement."""
-    rows: dict[Key, list[Check]] = {}
+    """Return the checks grouped by key, in order; each group has the readings of one statement."""
+    groups: dict[Key, list[Check]] = {}
     for check in checks:
-        rows.setdefault(check.key, []).append(check)
-    return list(rows.values())
+        groups.setdefault(check.key, []).append(check)
+    return list(groups.values())
 
 
-def statement_outcome(rows: Sequence[Check]) -> str:
+def statement_outcome(readings: Sequence[Check]) -> str:
     """Return the outcome that all readings of a statement share, or inconclusive if they differ.
 
     If one reading holds, the outcomes of readings that are not needed are ignored: their tests can only
     contradict the statement.
     """
-    outcomes = {row.outcome for row in rows}
+    outcomes = {check.outcome for check in readings}
     if HOLDS in outcomes:
-        outcomes -= {row.outcome for row in rows if not row.needed}
+        outcomes -= {check.outcome for check in readings if not check.needed}
     return outcomes.pop() if len(outcomes) == 1 else INCONCLUSIVE
 
 
-def _is_open(rows: Sequence[Check]) -> bool:
-    """Return whether the exhibit needs a statement and the statement, given by its readings, is
-    inconclusive."""
-    return any(row.needed for row in rows) and statement_outcome(rows) == INCONCLUSIVE
+def _is_open(readings: Sequence[Check]) -> bool:
+    """Return whether a statement, given by its readings, is inconclusive although the exhibit needs it."""
+    return any(check.needed for check in readings) and statement_outcome(readings) == INCONCLUSIVE
 
 
 def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Check) -> bool:
     """Return whether a discrepancy explains a check of an exhibit on this evidence.
 
     ``entry`` is the discrepancy in ``paper.yml``. Each item of its ``checks`` names an exhibit, the level of
-    evidence (default: ``printed``) and, for the fields of a key, the values that it explains; a field that it
-    does not name may have any value.
+    evidence (by default, ``printed``) and, for fields of a key, the explained values; a field that is not
+    named may have any value.
     """
     return any(
         entry_check["exhibit"] == exhibit_id
@@ -259,22 +260,22 @@ def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Ch
 def with_discrepancies(
     exhibit_id: str, evidence: str, checks: Sequence[Check]
 ) -> tuple[tuple[Check, ...], dict[str, Discrepancy]]:
-    """Return the checks, with the known discrepancy of each that fails, and these discrepancies by name.
+    """Return the checks, each failed one with its known discrepancy, and a mapping from name to discrepancy.
 
-    Discrepancies come from ``paper.yml``. If the reason is a convention that the paper leaves open, or an
-    error in our copy of the paper, the check becomes inconclusive, because it does not contradict the paper.
+    Discrepancies come from ``paper.yml``. If the discrepancy is an open convention of the paper, or an error
+    in our copy of the paper, the check becomes inconclusive, because it does not contradict the paper.
     Raises ResultError if two discrepancies explain one check.
     """
-    key = exhibit_id.partition(".")[0]
-    entries, explained = load_paper(key).get("discrepancies", {}), []
+    paper = exhibit_id.partition(".")[0]
+    entries, explained = load_paper(paper).get("discrepancies", {}), []
     for check in checks:
         names = [name for name, entry in entries.items() if explains(entry, exhibit_id, evidence, check)]
         if len(names) > 1:
             problem = f"{check.name!r} matches the discrepancies {' and '.join(names)}"
-            remedy = "Let only one of them list this check under `checks`."
-            raise ResultError(problem, display_path(find_file(key)), remedy)
+            remedy = "List this check under `checks` of only one of them."
+            raise ResultError(problem, display_path(find_file(paper)), remedy)
         if names and check.outcome == FAILS:
-            outcome = INCONCLUSIVE if entries[names[0]]["kind"] in _CONTRADICTS_NOTHING else FAILS
+            outcome = INCONCLUSIVE if entries[names[0]]["kind"] in _HARMLESS_KINDS else FAILS
             check = replace(check, discrepancy=names[0], outcome=outcome)
         explained.append(check)
     discrepancies = {}
@@ -302,12 +303,12 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
             {cell for cell in cells if rows[0].compares(cell)} if rows[0].decides_cells else set[Any]()
             for rows in decided
         ]
-        beside = sum(not of_check for of_check in compared)
+        beside = sum(not cells_of_check for cells_of_check in compared)
         return Coverage(len(set[Any]().union(*compared)), len(cells), "cells", leads, beside)
-    stated = {check.printed for check in checks}
-    open_ones = {rows[0].printed for rows in group_by_key(checks) if _is_open(rows)}
-    settled = {rows[0].printed for rows in decided} - open_ones
-    total = len(stated) + entry.unchecked_on(evidence)
+    statements = {check.printed for check in checks}
+    open_statements = {rows[0].printed for rows in group_by_key(checks) if _is_open(rows)}
+    settled = {rows[0].printed for rows in decided} - open_statements
+    total = len(statements) + entry.unchecked_on(evidence)
     return Coverage(len(settled), total, "settings" if entry.kind == "guideline" else "statements", leads)
 
 
@@ -328,21 +329,22 @@ def record(
 
     Parameters
     ----------
-    exhibit_id : of an exhibit that the ledger assigns to this page.
+    exhibit_id : the id of an exhibit that the ledger assigns to this page.
     evidence : one of :data:`radeval_lib.study.verdicts.EVIDENCE`.
-    checks : each with its own key and reading; none if the exhibit is implemented or our experiment.
+    checks : the checks, no two with the same key and reading; empty if the exhibit is implemented or our
+        experiment.
     remaining : the part of the exhibit that was not checked, in words.
     substitutes : a description of what replaces the paper's data or models.
-    rests_on : the names of what the result rests on (:meth:`radeval_lib.provenance.Reading.of`); default: all
-        that the run has read.
+    rests_on : the names of what the result rests on (:meth:`radeval_lib.provenance.Reading.of`); by default,
+        all that the run has read.
     implementation : one of :data:`radeval_lib.study.verdicts.IMPLEMENTATIONS`.
-    table : the rebuilt table; it is stored with its index, and all columns have different names.
+    table : the rebuilt table, which is stored with its index; column names must be unique.
     samples : the cases on which intervals and leads rest.
 
     Raises
     ------
     ResultError
-        As :func:`judge` and :func:`with_discrepancies`.
+        If :func:`judge` or :func:`with_discrepancies` raises it, or the run has not read an input.
     LedgerError
         If the ledger has no such exhibit.
     """
@@ -367,18 +369,18 @@ def record(
         remaining=" ".join(remaining.split()),
         substitutes=" ".join(substitutes.split()),
         discrepancies=discrepancies,
-        table=[] if table is None else _rows(table.reset_index()),
+        table=[] if table is None else _to_json_rows(table.reset_index()),
         provenance=provenance,
         samples=tuple(samples),
     )
     content = json.loads(_RESULT.dump_json(result))
-    described = {"format": _FORMAT, "sha256": _digest(content), **content}
-    write_json(run.results_dir / f"{result.name}.json", described)
+    stored = {"format": _FORMAT, "sha256": _hash_content(content), **content}
+    write_json(run.results_dir / f"{result.name}.json", stored)
     return result
 
 
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as JSON values by column, with ten significant digits of each float.
+def _to_json_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as mappings from column to JSON value; floats have ten significant digits.
 
     Missing values are None; infinite ones are the strings ``Infinity`` and ``-Infinity``. Pandas itself would
     write ten decimals, which are all 0 for a p of 5e-15, and would write infinite numbers as missing.
@@ -391,13 +393,13 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
-def _digest(content: dict[str, Any]) -> str:
+def _hash_content(content: dict[str, Any]) -> str:
     """Return the SHA-256 of a result's content, by which :func:`read` detects changes."""
     return checksums.of_text(json.dumps(content, sort_keys=True, ensure_ascii=False))
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write JSON content atomically; raises ValueError for NaN and infinite numbers."""
+    """Write ``content`` as JSON atomically; raise ValueError for NaN and infinite numbers."""
     text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
     atomic.write_text(path, text + "\n")
 
@@ -405,7 +407,7 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
 def read(path: Path) -> Result:
     """Return the result in a file that :func:`record` wrote.
 
-    Raises ResultError if the file is incomplete, was changed or has another format, or if the ledger assigns
+    Raises ResultError if the file is incomplete, has changed or has another format, or if the ledger assigns
     the exhibit to another page.
     """
     try:
@@ -413,8 +415,8 @@ def read(path: Path) -> Result:
         version, digest = content.pop("format"), content.pop("sha256")
         if version != _FORMAT:
             raise ResultError(f"this results file has format {version!r}, but this version reads {_FORMAT}")
-        if digest != _digest(content):
-            raise ResultError("this results file was changed after it was written")
+        if digest != _hash_content(content):
+            raise ResultError("this results file has changed since it was written")
         result = _RESULT.validate_python(content)
         if (owner := exhibit(result.exhibit).notebook) != result.notebook:
             problem = f"{result.exhibit} belongs to notebook {owner}, but this file is from {result.notebook}"
@@ -437,7 +439,7 @@ def read_all(output_dir: Path) -> list[Result]:
 
 
 def all_results(run: Run) -> list[Result]:
-    """Return the results of all pages; raises NotebookError unless the page declares ``results: [all]``."""
+    """Return the results of all pages; raise NotebookError unless the page declares ``results: [all]``."""
     run.require_declared("results", ALL)
     return read_all(run.output_dir)
 
@@ -450,8 +452,8 @@ class Headline(BaseModel, extra="forbid", frozen=True):
 
     Attributes
     ----------
-    id : its key in ``headlines.yml``.
-    notebook, anchor : the page that computes it, and its label there.
+    id : the finding's key in ``headlines.yml``.
+    notebook, anchor : the page that computes the finding, and the finding's label there.
     text : one or two sentences of Markdown, with ``{names}`` in place of the page's numbers.
     needs : the kinds of evidence on which the finding may be shown.
     line : the finding in one line for the README; empty if the README does not show it.
@@ -474,7 +476,7 @@ class HeadlineNumbers(BaseModel, extra="forbid"):
     holds : whether the numbers support the finding; None if they are inconclusive.
     texts : the formatted number or words for each name in the finding's ``text`` and ``line``; further names
         are not shown.
-    provenance : of the numbers.
+    provenance : the provenance of the numbers.
     """
 
     evidence: Evidence
@@ -485,7 +487,7 @@ class HeadlineNumbers(BaseModel, extra="forbid"):
 
 @cache
 def headlines() -> dict[str, Headline]:
-    """Return every finding that the front page can show, by id, in the order of ``headlines.yml``.
+    """Return a mapping from id to each finding that the front page can show, as ordered in ``headlines.yml``.
 
     :func:`supported_headlines` picks those that are shown.
     """
@@ -495,12 +497,12 @@ def headlines() -> dict[str, Headline]:
 
 def supported_headlines(run: Run) -> list[tuple[Headline, str]]:
     """Return the findings that this build's numbers support on one of the kinds of evidence that they need,
-    each with its sentence; raises NotebookError unless the page declares ``results: [all]``."""
+    each with its sentence; raise NotebookError unless the page declares ``results: [all]``."""
     run.require_declared("results", ALL)
     shown = []
     for entry in headlines().values():
         path = run.output_dir / "results" / entry.notebook / f"headline_{entry.id}.json"
-        made = HeadlineNumbers.model_validate_json(path.read_bytes()) if path.is_file() else None
-        if made and made.holds and made.evidence in entry.needs:
-            shown.append((entry, entry.text.format(**made.texts)))
+        numbers = HeadlineNumbers.model_validate_json(path.read_bytes()) if path.is_file() else None
+        if numbers and numbers.holds and numbers.evidence in entry.needs:
+            shown.append((entry, entry.text.format(**numbers.texts)))
     return shown

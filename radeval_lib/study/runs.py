@@ -39,17 +39,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of one notebook.
+    """The execution of one notebook, with access to its inputs and outputs.
 
     Attributes
     ----------
-    notebook : its path below ``notebooks/`` without the ending.
-    whole_profile : all settings; :attr:`profile` has those that the notebook declares.
+    notebook : the notebook's path below ``notebooks/`` without the extension.
+    whole_profile : all settings; :attr:`profile` has only those that the notebook declares.
     seed : the seed of :meth:`rng`.
     output_dir : the folder of outputs.
     data_root : the folder of data files; None if there is none.
-    parameters : those of a job, with their values.
-    reading : the files and models that it has read so far.
+    parameters : a job's parameters as pairs (name, value); empty for a page.
+    reading : the files and models that the run has read so far.
     """
 
     notebook: str
@@ -84,22 +84,22 @@ class Run:
         """Return the path of a data set's file below the data root after verifying it, and record it as read;
         None if it is absent.
 
-        ``file`` is the path, or the end of the path, of the file; default: the data set's first file.
+        ``file`` is the path, or the end of the path, of the file; by default, the data set's first file.
         """
         self.require_declared("data", dataset)
         if (path := manifests.find(dataset, self.data_root, file)) is not None:
-            self._note(dataset)(path)
+            self._make_note(dataset)(path)
         return path
 
     def public(self, dataset: str) -> tuple[list[Any], str]:
         """Return the records of a public data set that the notebook declares, and their evidence.
 
-        The evidence is ``open`` if the data root has the files, otherwise ``recorded``: then placeholders
-        from the set's stored scores replace the texts.
+        The evidence is ``open`` if the data root has the files; otherwise it is ``recorded``, and
+        placeholders replace the texts.
         """
         if self.find(dataset) is not None:
             load = registry.find("radeval_lib.data.readers:load")
-            return list(load(dataset, self.data_root, self._note(dataset))), "open"
+            return list(load(dataset, self.data_root, self._make_note(dataset))), "open"
         self.reading.note_file(dataset, paths.RECORDED / f"{dataset}.csv")
         return list(registry.module("radeval_lib.data.recorded").load_records(dataset)), "recorded"
 
@@ -123,8 +123,8 @@ class Run:
             If the profile does not configure the role, or its source is absent.
         """
         size = self.whole_profile.sizes.get(role, 0)
-        arguments = {"size": size, "seed": self.seed, "root": self.data_root, "note": self._note(role)}
-        return self._module_for("data").load(role, self.source_of("data", role), **arguments)
+        arguments = {"size": size, "seed": self.seed, "root": self.data_root, "note": self._make_note(role)}
+        return self._find_loader("data").load(role, self.source_of("data", role), **arguments)
 
     def model(self, role: str) -> str:
         """Return the name or the folder of the model that the profile sets for a role, and record it as read.
@@ -138,16 +138,16 @@ class Run:
         ResultError, ModelError
             If the job that makes the model has not run yet, or the model is absent.
         StatementError
-            If the model is on a server, and no statement permits sending it the data below the data root.
+            If the model is on a server, and no statement permits sending it the data in the data root.
         """
         name = self.source_of("models", role)
-        module = self._module_for("models")
+        module = self._find_loader("models")
         module.check_permission(name, self.data_root)
         if name.startswith(CELL_MODEL):
             job = jobs.list_jobs(self.whole_profile, name.removeprefix(CELL_MODEL))[0]
             if (where := self._read_job(job).model) is None:
-                source = f"notebooks/{job.notebook}.md"
-                raise NotebookError(f"the job {job.slug} saved no model", source, "Pass it to `run.save`.")
+                file = f"notebooks/{job.notebook}.md"
+                raise NotebookError(f"the job {job.slug} saved no model", file, "Pass `model` to `run.save`.")
         else:
             where = module.make_ready(name, self.output_dir / "models", self.seed)
         self.reading.note_model(role, name, module.hash_model(where), module.find_revision(name))
@@ -160,31 +160,31 @@ class Run:
 
         Parameters
         ----------
-        settings : of the metric, where they differ from its defaults. The profile sets the models that the
-            metric needs, unless they are among the settings.
+        settings : the settings of the metric that differ from its defaults. The profile sets the models that
+            the metric needs, unless they are among the settings.
 
         Raises
         ------
         NotebookError
             If the notebook does not declare the metric, or a role that it needs.
         """
-        made = self.unstored_metric(name, **settings)
-        # Placeholders of a stored set have stored scores. So have the texts of a set that was scored with a
-        # frozen version of this metric.
+        metric = self.unstored_metric(name, **settings)
+        # Placeholders of a stored set have stored scores, and so have the texts of a set that was scored with
+        # a frozen version of this metric.
         if self.recorded_sources():
-            return registry.module(registry.RECORDED).with_placeholder_scores(made, tuple(settings))
+            return registry.module(registry.RECORDED).with_placeholder_scores(metric, tuple(settings))
         if self.data_root is None or name not in registry.FROZEN_METRICS:
-            return made
+            return metric
         sources = [self.whole_profile.roles.get(role, role) for role in self.declared.data]
         recordings = registry.module(registry.RECORDED)
-        return recordings.with_stored_scores(made, sources, self.data_root, self.reading)
+        return recordings.with_stored_scores(metric, sources, self.data_root, self.reading)
 
     def unstored_metric(self, name: str, /, **settings: Any) -> Metric:
         """Return the metric of :meth:`metric` without stored scores, so that it scores all texts itself."""
         self.require_declared("metrics", name)
         for setting in settings.values():
-            self._module_for("models").check_permission(str(setting), self.data_root)
-        return self._module_for("metrics").metric(name, self.model, self.profile.device, settings)
+            self._find_loader("models").check_permission(str(setting), self.data_root)
+        return self._find_loader("metrics").metric(name, self.model, self.profile.device, settings)
 
     def recorded_sources(self) -> list[str]:
         """Return the sources of the declared data roles that are stored sets, each once."""
@@ -192,7 +192,7 @@ class Run:
         return [source for source in dict.fromkeys(configured) if registry.is_recorded(source)]
 
     def all_metrics(self) -> dict[str, Metric]:
-        """Return the metrics that the notebook declares, with default settings, by their titles."""
+        """Return a mapping from title to each metric that the notebook declares, with default settings."""
         metrics = [self.metric(name) for name in self.declared.metrics]
         return {metric.title or metric.name: metric for metric in metrics}
 
@@ -202,7 +202,7 @@ class Run:
         Raises
         ------
         NotebookError
-            If this notebook does not declare that notebook under ``cells``.
+            If this notebook does not declare the other one under ``cells``.
         ResultError
             If a job has not run yet, or its results are damaged.
         """
@@ -210,7 +210,7 @@ class Run:
         return [self._read_job(job) for job in jobs.list_jobs(self.whole_profile, notebook)]
 
     def cell(self, job: Job) -> JobOutput:
-        """Return the results of one job; raises the errors of :meth:`cells`."""
+        """Return the results of one job; raise the errors of :meth:`cells`."""
         self.require_declared("cells", job.notebook)
         return self._read_job(job)
 
@@ -224,12 +224,14 @@ class Run:
 
         Parameters
         ----------
-        tables, facts, model : see :func:`radeval_lib.study.jobs.write`.
+        tables : a mapping from name to table.
+        facts : a mapping from name to a single value.
+        model : a function that saves the model into a folder.
 
         Raises
         ------
         TypeError, ValueError, RestrictedTextError
-            As :func:`radeval_lib.study.jobs.write`.
+            If :func:`radeval_lib.study.jobs.write` refuses a table or fact.
         """
         job, provenance = Job(self.notebook, self.parameters), self.provenance()
         if stage := os.environ.get(paths.STAGE):  # a build moves this folder to its place after the run
@@ -243,7 +245,8 @@ class Run:
         """Return the provenance of this run's results, as it is stored with results and jobs.
 
         It names the notebook, code, profile, seed, threads, device, data, models and versions. ``rests_on``
-        names the data and models to include (:meth:`radeval_lib.provenance.Reading.of`); default: all read.
+        names the data and models to include (:meth:`radeval_lib.provenance.Reading.of`); by default, all that
+        were read.
         """
         return {
             "notebook": sources.describe_notebook(self.notebook),
@@ -262,15 +265,17 @@ class Run:
 
         Parameters
         ----------
-        names : strings or numbers that identify the part; one or more, and equally many for every part of the
-            run.
+        names : strings or numbers that identify the part, the same number of them for every part of the run
+            and at least one.
         """
         folder = jobs.unfinished_folder(self.output_dir, Job(self.notebook, self.parameters))
         return folder / jobs.folder_name(names, names)
 
     def is_first_job(self) -> bool:
-        """Return whether this run is the first job of its notebook. A profile whose role has the source
-        ``cell:NOTEBOOK`` uses the model of this job; it cannot name another."""
+        """Return whether this run is the first job of its notebook.
+
+        A role with the source ``cell:NOTEBOOK`` uses the model of the first job, and of no other.
+        """
         return Job(self.notebook, self.parameters) == jobs.list_jobs(self.whole_profile, self.notebook)[0]
 
     def _read_job(self, job: Job) -> JobOutput:
@@ -285,9 +290,9 @@ class Run:
         return output
 
     def require_declared(self, kind: str, name: str, declared: Collection[str] | None = None) -> None:
-        """Raise NotebookError unless the notebook declares a name under ``kind``, as ``data`` or ``metrics``.
+        """Raise NotebookError unless the notebook declares a name under ``kind``, such as ``data``.
 
-        ``declared``: the names to search instead of those under ``kind``.
+        If ``declared`` is given, these names are searched instead of those under ``kind``.
         """
         if name not in (getattr(self.declared, kind) if declared is None else declared):
             problem = f"this notebook does not declare {name!r} under `{kind}`"
@@ -303,7 +308,7 @@ class Run:
     def evidence(self, role: str) -> str:
         """Return the level of evidence of a data role's source: ``synthetic``, ``recorded``, ``open`` or
         ``credentialed``; ``absent`` if the role has no source."""
-        return self._module_for("data").classify(self.source_of("data", role))
+        return self._find_loader("data").classify(self.source_of("data", role))
 
     def source_of(self, kind: str, role: str) -> str:
         """Return the profile's source of a role that the notebook declares; ``kind`` is ``data`` or
@@ -314,27 +319,26 @@ class Run:
         if the profile does not configure it.
         """
         self.require_declared(kind, role)
-        by_role = self.whole_profile.roles if kind == "data" else self.whole_profile.models
-        if role not in by_role:
+        roles = self.whole_profile.roles if kind == "data" else self.whole_profile.models
+        if role not in roles:
             where = display_path(paths.PROFILES / f"{self.whole_profile.name}.yml")
             problem = f"profile {self.whole_profile.name!r} configures no {kind} role {role!r}"
-            raise ProfileError(problem, where, f"Add it, or use one of {', '.join(by_role)}.")
-        if kind == "data" and "+" in by_role[role]:
-            return self._module_for("data").keep_loadable(by_role[role], self.data_root) or by_role[role]
-        return by_role[role]
+            raise ProfileError(problem, where, f"Add it, or use one of {', '.join(roles)}.")
+        if kind == "data" and "+" in roles[role]:
+            return self._find_loader("data").keep_loadable(roles[role], self.data_root) or roles[role]
+        return roles[role]
 
     def lacks(self, role: str) -> str:
-        """Return one line that says what the data root lacks for a data role's source; empty if it lacks
-        nothing."""
-        module, source = self._module_for("data"), self.source_of("data", role)
-        is_there = module.keep_loadable(source, self.data_root)
-        return "" if is_there else str(module.make_absence_error(role, source, self.data_root))
+        """Return one line that says what the data root lacks for a data role's source; empty if nothing."""
+        module, source = self._find_loader("data"), self.source_of("data", role)
+        loadable = module.keep_loadable(source, self.data_root)
+        return "" if loadable else str(module.make_absence_error(role, source, self.data_root))
 
-    def _module_for(self, kind: str) -> Any:
+    def _find_loader(self, kind: str) -> Any:
         """Return the module that loads ``data``, ``models`` or ``metrics`` by role."""
         return registry.module(registry.LOADERS[kind])
 
-    def _note(self, source: str) -> Callable[[Path], None]:
+    def _make_note(self, source: str) -> Callable[[Path], None]:
         """Return a function that records a file as read for a role or data set, by its path below the data
         root."""
 
@@ -365,17 +369,17 @@ def begin_job(
     kind: type[R] = Run,  # type: ignore[assignment]
     **parameters: jobs.Value,
 ) -> R:
-    """Return the run of a notebook, after checking its parameters and removing the results of the run before.
+    """Return the run of a notebook, after checking its parameters and removing the results of an earlier run.
 
-    It also limits the number of threads, and the counts that tables may show, as the profile says.
+    It also sets the number of threads and the smallest count that tables show, both from the profile.
 
     Parameters
     ----------
-    notebook : its path below ``notebooks/`` without the ending.
+    notebook : the notebook's path below ``notebooks/`` without the extension.
     profile : the name of a profile.
     seed : 0 or more; 0 takes the profile's seed.
-    output_dir : the folder of outputs; empty: as :func:`outputs_of` says.
-    data_root : the folder of data files; empty: the environment variable ``RADEVAL_DATA_ROOT``, if set.
+    output_dir : the folder of outputs; if empty, the folder from :func:`outputs_of`.
+    data_root : the folder of data files; if empty, that in the environment variable ``RADEVAL_DATA_ROOT``.
     kind : the class of the run, :class:`Run` or a subclass of it.
     parameters : the parameters of a job, by name.
 
@@ -387,12 +391,12 @@ def begin_job(
         If the seed is negative, or the profile needs data files and there is no data folder.
     """
     if not sources.path_of(notebook).is_file():
-        remedy = "Give its path, such as rales/datasets."
+        remedy = "Give a name such as rales/datasets."
         raise NotebookError(f"unknown notebook {notebook!r}", display_path(paths.NOTEBOOKS), remedy)
     if seed < 0:
-        raise ParameterError(f"the seed {seed} is negative", notebook, "Give 0 or a positive whole number.")
+        raise ParameterError(f"the seed {seed} is negative", notebook, "Give 0 or a positive integer.")
     settings = profiles.profile(profile)
-    # Libraries that are loaded later read the environment; those loaded before must be told.
+    # Libraries that are loaded later read the environment; those already loaded need a call.
     os.environ.update(dict.fromkeys(paths.THREAD_VARIABLES, str(settings.threads)))
     threadpool_limits(settings.threads)
     if "torch" in sys.modules:
@@ -401,10 +405,10 @@ def begin_job(
     warnings.filterwarnings("ignore", message="IProgress not found")
     root = manifests.data_root(data_root or None)
     if settings.needs_data_root and root is None:
-        remedy = "Set RADEVAL_DATA_ROOT to their folder, or pass data_root."
-        raise ParameterError(f"profile {profile!r} needs data files", notebook, remedy)
-    in_reach = manifests.list_restricted(root)
-    small_counts.hide_below(settings.smallest_count if in_reach else 0)
+        remedy = "Set RADEVAL_DATA_ROOT to the folder of data files, or pass data_root."
+        raise ParameterError(f"not set, but profile {profile!r} needs it", "data root", remedy)
+    restricted = manifests.list_restricted(root)
+    small_counts.hide_below(settings.smallest_count if restricted else 0)
     run = kind(
         notebook=notebook,
         whole_profile=settings,
@@ -414,20 +418,20 @@ def begin_job(
         parameters=tuple(parameters.items()),
     )
     provenance.PRINTED.clear()
-    _prepare_outputs(run, in_reach)
+    _prepare_outputs(run, restricted)
     return run
 
 
-def _prepare_outputs(run: Run, in_reach: Collection[str]) -> None:
-    """Prepare the output folder of a run: write the names of the restricted data sets ``in_reach`` to it, and
-    remove the results of an earlier run, which may have recorded exhibits that this one does not.
+def _prepare_outputs(run: Run, restricted: Collection[str]) -> None:
+    """Prepare the output folder of a run: write the names of the ``restricted`` data sets to it, and remove
+    the results of an earlier run, which may have recorded exhibits that this one does not.
 
     Raises NotebookError if a build is writing to the folder.
     """
-    if in_reach:
-        mark = run.output_dir / paths.IN_REACH
-        earlier = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
-        atomic.write_text(mark, "\n".join(sorted({*earlier, *in_reach})) + "\n")
+    if restricted:
+        path = run.output_dir / paths.IN_REACH
+        known = path.read_text(encoding="utf-8").split() if path.is_file() else []
+        atomic.write_text(path, "\n".join(sorted({*known, *restricted})) + "\n")
     if not os.environ.get(paths.STAGE):
         if not (build := atomic.lock(run.output_dir / paths.BUILD_LOCK, shared=True)):
             remedy = "Wait for it to end, or give another output_dir."
@@ -439,7 +443,7 @@ def _prepare_outputs(run: Run, in_reach: Collection[str]) -> None:
 
 def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[str, jobs.Value]) -> Path:
     """Return the default output folder of a run: ``build/<profile>`` if a build would run the notebook with
-    the same seed and parameters, otherwise a folder of its own below ``build/runs``."""
+    the same seed and parameters, otherwise a separate folder below ``build/runs``."""
     job = Job(notebook, tuple(parameters.items()))
     is_planned = notebook in registry.PLANS and job in jobs.list_jobs(settings, notebook)
     if not seed and (not parameters or is_planned):
