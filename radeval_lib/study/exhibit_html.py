@@ -1,5 +1,5 @@
-"""The HTML of a result on its page: its verdict, the failing checks with their reasons, its table, and folded
-details."""
+"""The HTML of a result on its page: the verdict, the failing checks with their discrepancies, the table, and
+folded details."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ DISCREPANCY_WORDS = {
     "rounding": "the last digit",
     "": "not known",
 }
-"""The words on pages for each kind of discrepancy; empty: no known reason."""
+"""A mapping from kind of discrepancy to words on pages; an empty key stands for no known discrepancy."""
 
 
 def verdict_sentence(result: Result) -> str:
-    """Return a sentence or two: what the checks of a result rest on and how many hold, fail or are
-    inconclusive; or why there is no verdict."""
+    """Return one or two sentences that say what a result rests on and how many checks hold, fail or are
+    inconclusive, or why there is no verdict."""
     entry = exhibit(result.exhibit)
     if result.kind == verdicts.IMPLEMENTED:
         return "The library has it, and a test checks it."
@@ -48,11 +48,11 @@ def verdict_sentence(result: Result) -> str:
     if entry.kind == "figure" and entry.legible != "full":
         used += " The figure itself was not seen: inputs of a notebook, pixels or a sentence were checked."
     rests = verdicts.RESTS_ON[result.evidence]
-    return f"{rests[0].upper()}{rests[1:]}, {_outcome_counts(result)}.{used}"
+    return f"{rests[0].upper()}{rests[1:]}, {_count_outcomes(result)}.{used}"
 
 
-def _outcome_counts(result: Result) -> str:
-    """Return in words how many statements hold, fail or are inconclusive; readings of one count once."""
+def _count_outcomes(result: Result) -> str:
+    """Return a clause that says how many statements, not readings, hold, fail or are inconclusive."""
     counts = Counter(map(statement_outcome, group_by_key(result.checks)))
     verbs = {
         verdicts.HOLDS: ("holds", "hold"),
@@ -68,7 +68,7 @@ def _outcome_counts(result: Result) -> str:
 def as_printed(words: str) -> str:
     """Return a quotation as HTML, with single quotation marks around inner quotations.
 
-    In our copies of the papers, ``*`` marks emphasis, ``$`` formulas and ``_{}`` indices.
+    In our copies of the papers, ``*`` marks emphasis, ``$`` marks formulas and ``_{}`` marks subscripts.
     """
     single = re.sub(r'["“]\s*([^"“”]+?)\s*["”]', r"‘\1’", words)
     shown = escape(single).replace(r"\rightarrow", "→")
@@ -81,8 +81,8 @@ def as_printed(words: str) -> str:
 def outcome_classes(outcome: str, weight: str = "") -> str:
     """Return the CSS classes of an outcome, such as ``not-checked`` or ``fails slip``.
 
-    The class ``slip`` is added if ``weight`` is ``slip``, so that a wrong citation or word has another colour
-    than a wrong number.
+    The class ``slip`` is added if ``weight`` is ``slip``, so that a wrong citation or word differs in colour
+    from a wrong number.
     """
     return outcome.replace(" ", "-") + (" slip" if weight == "slip" else "")
 
@@ -92,24 +92,24 @@ def quote_words(statement: str, exhibit_id: str) -> str:
     words)".
 
     It is in the paper's words if ``paper.yml`` quotes every part between ellipses. A statement of fewer than
-    two words, such as a number, is returned as it is.
+    two words, such as a number, is returned unchanged.
     """
     if sum(word[:1].isalpha() for word in statement.split()) < 2:
         return statement
-    quoted = _all_quotations(exhibit_id.partition(".")[0])
-    is_verbatim = all(f" {_to_plain_words(part)} " in quoted for part in statement.split("…"))
+    quotations = _join_quotations(exhibit_id.partition(".")[0])
+    is_verbatim = all(f" {_to_plain_words(part)} " in quotations for part in statement.split("…"))
     return f"“{statement}”" if is_verbatim else f"{statement} (our words)"
 
 
 @cache
-def _all_quotations(key: str) -> str:
-    """Return all quotations in a paper's ``paper.yml``, one per line, as :func:`_to_plain_words` text."""
-    by_exhibit = map(printed_numbers.quotations, load_paper(key)["prose"])
+def _join_quotations(paper: str) -> str:
+    """Return the quotations in a paper's ``paper.yml``, one per line, in :func:`_to_plain_words` form."""
+    by_exhibit = map(printed_numbers.quotations, load_paper(paper)["prose"])
     return "".join(f" {_to_plain_words(words)} \n" for quotes in by_exhibit for _, words in quotes)
 
 
 def _to_plain_words(text: str) -> str:
-    """Return a text's words in lower case, without punctuation."""
+    """Return the words of a text in lower case, without punctuation and separated by spaces."""
     return " ".join(re.findall(r"[a-z0-9]+", text.lower()))
 
 
@@ -117,16 +117,16 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
     """Return the box of a result on its page, as HTML.
 
     It shows the verdict, the failing checks with their discrepancies, and any printed table with the
-    recomputed numbers; the details are folded. With ``folded``, only verdict and name are visible at first.
+    recomputed numbers; the details are folded. If ``folded``, only verdict and name are visible at first.
     """
     entry = exhibit(result.exhibit)
     failing: dict[str, list[Check]] = {}
     for check in result.with_outcome(verdicts.FAILS):
         failing.setdefault(check.discrepancy, []).append(check)
-    by_cells = is_shown_by_cells(result)
-    letters = dict(zip(failing if by_cells else (), ascii_lowercase, strict=False))
-    template = _template()
-    # Failing checks are shown in the box itself. The details list the others, or if these are many link to
+    has_cells = is_shown_by_cells(result)
+    letters = dict(zip(failing if has_cells else (), ascii_lowercase, strict=False))
+    template = _load_template()
+    # Failing checks are shown in the box itself. The details list the others or, if these are many, link to
     # the audit.
     others = [check for check in result.checks if check.outcome != verdicts.FAILS]
     is_short = len(others) <= 1 and len(result.checks) - len(others) <= 2
@@ -152,15 +152,15 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
             prefix=paper_prefix(entry),
             failing=failing,
             lettered=bool(letters),
-            table=table_by_cell(result, letters, opened=folded) if by_cells else "",
+            table=table_by_cell(result, letters, opened=folded) if has_cells else "",
             details=details,
         )
     )
 
 
 @cache
-def _template() -> Any:
-    """Return the template ``exhibit.html.j2``, whose attributes are its macros."""
+def _load_template() -> Any:
+    """Return the template ``exhibit.html.j2`` as a module, whose attributes are the macros."""
     templates = environment(Path(__file__).parent)
     templates.filters["in_words"] = in_words
     templates.filters["as_printed"] = lambda words: Markup(as_printed(words))
@@ -180,19 +180,19 @@ def _template() -> Any:
 
 
 def verdict_badge(verdict: str, outcome: str, coverage: str = "", weight: str = "") -> str:
-    """Return a verdict as an HTML label with its mark, words and colour, followed by its coverage."""
-    return str(_template().badge(verdict, outcome, coverage, weight))
+    """Return a verdict as an HTML label with a mark, words and a colour, followed by ``coverage``."""
+    return str(_load_template().badge(verdict, outcome, coverage, weight))
 
 
 def paper_prefix(entry: Exhibit) -> str:
-    """Return the name of an exhibit's paper and a comma; empty if all exhibits of its page are from one
+    """Return the name of an exhibit's paper and a comma; empty if all exhibits of the page are from one
     paper, which the page names below its title."""
-    alone = all(other.paper == entry.paper for other in list_notebook_exhibits(entry.notebook))
-    return "" if alone else f"{PAPERS[entry.paper]}, "
+    is_only_paper = all(other.paper == entry.paper for other in list_notebook_exhibits(entry.notebook))
+    return "" if is_only_paper else f"{PAPERS[entry.paper]}, "
 
 
 def mark_outcome(outcome: str) -> str:
-    """Return an outcome after its mark, with no-break spaces."""
+    """Return an outcome with its mark in front, separated by no-break spaces."""
     return f"{verdicts.MARKS[outcome]} {outcome}".replace(" ", "\u00a0")
 
 
@@ -203,14 +203,14 @@ def printed_words(check: Check, exhibit_id: str) -> str:
     return f"{quote} (we ask for {check.asked})" if check.asked else quote
 
 
-MOST_OPEN = 100
-"""A table with more cells is folded on its page."""
+MAX_UNFOLDED = 100
+"""The largest number of cells of a table that is not folded on its page."""
 COMPARED = "compared"
 """The outcome of a cell that is compared only together with other cells."""
-_VALUE = ["printed", "value", "half_width"]
-_FROM_WORST = (verdicts.FAILS, verdicts.INCONCLUSIVE, verdicts.HOLDS)
-_ENDS = {"ci_low": "low end", "ci_high": "high end"}
-"""The headings of the ends of printed intervals, by their key in the transcriptions."""
+_VALUE_COLUMNS = ["printed", "value", "half_width"]
+_WORST_FIRST = (verdicts.FAILS, verdicts.INCONCLUSIVE, verdicts.HOLDS)
+_BOUND_HEADINGS = {"ci_low": "low end", "ci_high": "high end"}
+"""A mapping from the key of a bound of a printed interval, in transcriptions, to a heading."""
 
 
 def html_id_of(result: Result) -> str:
@@ -219,8 +219,8 @@ def html_id_of(result: Result) -> str:
 
 
 def is_shown_by_cells(result: Result) -> bool:
-    """Return whether a page shows a result as a table of cells: if it has checks and its exhibit is a
-    transcribed table or figure."""
+    """Return whether a page shows a result as a table of cells: whether the result has checks and its exhibit
+    is a transcribed table or figure."""
     is_table = exhibit(result.exhibit).kind in ("table", "figure")
     return bool(result.checks) and is_table and printed_numbers.has_table(result.exhibit)
 
@@ -234,21 +234,21 @@ def compared_cells(result: Result) -> pd.DataFrame:
         One row per cell: the table's key columns and ``printed`` (str); ``follows`` (str, the number computed
         for this cell alone, or empty), ``low`` and ``high`` (float64, its interval, or NaN), ``outcome``
         (str, one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`, :data:`COMPARED`, or empty if no
-        check compares the cell), and ``discrepancy`` (str, its name in ``paper.yml``, or empty). If several
-        checks compare the cell alone, the row is that of the first with the worst outcome.
+        check compares the cell), and ``discrepancy`` (str, the discrepancy's name in ``paper.yml``, or
+        empty). If several checks compare this cell alone, the row shows the first with the worst outcome.
     """
     frame = printed_numbers.printed(result.exhibit)
-    keys = frame.drop(columns=_VALUE)
+    keys = frame.drop(columns=_VALUE_COLUMNS)
     legible = frame["value"].notna()
     rows = []
     for cell, is_legible in zip(keys.itertuples(index=False, name=None), legible, strict=True):
-        comparing = [check for check in result.checks if is_legible and check.compares(cell)]
-        alone = [check for check in comparing if check.value is not None and len(check.cells) == 1]
-        if alone:
-            worst = min(alone, key=lambda check: _FROM_WORST.index(check.outcome))
+        cell_checks = [check for check in result.checks if is_legible and check.compares(cell)]
+        single_checks = [check for check in cell_checks if check.value is not None and len(check.cells) == 1]
+        if single_checks:
+            worst = min(single_checks, key=lambda check: _WORST_FIRST.index(check.outcome))
             rows.append((worst.computed, worst.low, worst.high, worst.outcome, worst.discrepancy))
         else:
-            rows.append(("", None, None, COMPARED if comparing else "", ""))
+            rows.append(("", None, None, COMPARED if cell_checks else "", ""))
     follows = pd.DataFrame(
         rows, columns=["follows", "low", "high", "outcome", "discrepancy"], index=frame.index
     )
@@ -258,9 +258,9 @@ def compared_cells(result: Result) -> pd.DataFrame:
 def table_to_download(result: Result) -> pd.DataFrame:
     """Return the table of a result that readers can download.
 
-    It is the printed table with the recomputed numbers (:func:`compared_cells`) if the page shows that,
-    otherwise the rebuilt table or, without one, one row per check: ``check``, ``printed``, ``follows``,
-    ``outcome``.
+    This is the printed table with the recomputed numbers (:func:`compared_cells`) if the page shows it,
+    otherwise the rebuilt table or, if there is none, a table with one row per check and the columns
+    ``check``, ``printed``, ``follows`` and ``outcome``.
     """
     if is_shown_by_cells(result):
         return compared_cells(result)
@@ -278,32 +278,32 @@ def table_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = 
 
     Parameters
     ----------
-    letters : the letter of each discrepancy's explanation on the page, by the discrepancy's name; the empty
-        name is that of failures without a known reason.
-    opened : whether to show the table open whatever its length, because the box around it is folded.
+    letters : a mapping from the name of a discrepancy to the letter of its explanation on the page; an empty
+        name stands for failures without a known discrepancy.
+    opened : whether to show the table unfolded whatever its length, as in a folded box.
     """
-    cells, template = compared_cells(result), _template()
+    cells, template = compared_cells(result), _load_template()
     explanations = {name: discrepancy.explanation for name, discrepancy in result.discrepancies.items()}
 
-    def shown_cell(row: Any) -> str:
+    def format_cell(row: Any) -> str:
         letter = letters.get(row.discrepancy, "") if row.outcome == verdicts.FAILS else ""
         return str(template.cell(row, letter, explanations.get(row.discrepancy, row.outcome)))
 
     keys = list(cells.columns[: cells.columns.get_loc("printed")])
-    columns = printed_numbers.find_column_keys(result.exhibit)
-    shown = cells[keys].assign(cell=list(map(shown_cell, cells.itertuples())))
-    rows = [key for key in keys if key not in columns]
-    if not columns:
-        shown, columns = shown.assign(printed="printed"), ["printed"]
-    down, across = (names[0] if len(names) == 1 else names for names in (rows, columns))
-    laid_out = printed_numbers.wide(shown, down, across, "cell").fillna("")
-    laid_out = laid_out.rename_axis(index=[name.replace("_", " ") for name in rows])
-    laid_out = laid_out.rename(index=_ENDS, columns=_ENDS)
+    column_keys = printed_numbers.find_column_keys(result.exhibit)
+    frame = cells[keys].assign(cell=list(map(format_cell, cells.itertuples())))
+    row_keys = [key for key in keys if key not in column_keys]
+    if not column_keys:
+        frame, column_keys = frame.assign(printed="printed"), ["printed"]
+    rows, columns = (names[0] if len(names) == 1 else names for names in (row_keys, column_keys))
+    layout = printed_numbers.wide(frame, rows, columns, "cell").fillna("")
+    layout = layout.rename_axis(index=[name.replace("_", " ") for name in row_keys])
+    layout = layout.rename(index=_BOUND_HEADINGS, columns=_BOUND_HEADINGS)
     entry, compared = exhibit(result.exhibit), cells["outcome"].any()
     caption = f"{entry.label} {printed_numbers.find_origin(entry.id)}: {printed_numbers.find_unit(entry.id)}"
-    # A table that is long, or of which nothing is compared, is folded below its caption.
-    folded = not opened and (len(cells) > MOST_OPEN or not compared)
-    table = table_html(laid_out, "" if folded else caption, raw=tuple(laid_out.columns), label=caption)
+    # A table that is long, or in which no cell is compared, is folded below its caption.
+    folded = not opened and (len(cells) > MAX_UNFOLDED or not compared)
+    table = table_html(layout, "" if folded else caption, raw=tuple(layout.columns), label=caption)
     table = table.replace('class="dataframe radeval"', 'class="dataframe radeval cell-by-cell"', 1)
     count = len(printed_numbers.list_legible_cells(result.exhibit))  # without dashes, as in the coverage
     return Markup(template.by_cell(Markup(table), compared, folded, caption, count))

@@ -1,8 +1,8 @@
 """Runs of pages, which rebuild exhibits and show them.
 
-A page also shows the paper's words, its provenance, the data that it lacks, and numbers in its prose
-(:func:`glue`). Jobs show nothing; they begin at :func:`radeval_lib.study.runs.begin_job` and do not import
-this module.
+A page also shows quotations of the paper, the provenance of its numbers, the data that it lacks, and numbers
+in prose (:func:`glue`). Jobs show nothing; they begin with :func:`radeval_lib.study.runs.begin_job` and do
+not import this module.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ _NEEDS = {
     "note_judgements": "needs the errors that clinicians listed in PriMock57: "
     "`radbook data add primock57` says how to get them",
 }
-"""What a page needs, by the role for which the repository has no public data."""
-_NEEDS_TEXTS = (
+"""A mapping from a role without public data in the repository to the clause that says what a page needs."""
+_NEEDS_REPORTS = (
     "needs public reports, which `radbook data fetch --open` brings; `make open` then builds this page with "
     "its answer"
 )
@@ -59,11 +59,11 @@ _NOUNS = {
     "summaries": "reports",
     "anatomy_summaries": "reports of the twelve pairs",
 }
-"""The name of a role in sentences, if it is not the role's key."""
+"""A mapping from role to its name in sentences, for roles whose key is not the name."""
 
 
 class Basis(NamedTuple):
-    """What an exhibit rests on: the first arguments of :meth:`PageRun.exhibit`.
+    """The evidence and implementation of an exhibit, as arguments of :meth:`PageRun.exhibit`.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Basis(NamedTuple):
     def with_own(self, *used: str) -> Basis:
         """Return a copy of this basis with our implementation.
 
-        ``used`` describes what else replaces the paper's data and models; it is added to the substitutes.
+        ``used`` describes what else replaces the paper's data and models, and is added to the substitutes.
         """
         substitutes = "; ".join(filter(None, (self.substitutes, *used)))
         return Basis(self.evidence, substitutes, self.roles, verdicts.OURS)
@@ -96,21 +96,21 @@ def metric_label(metric: Metric | type[Metric], models: Mapping[str, str]) -> st
     """Return a metric's title, followed in brackets by the model that replaces its published one, if any:
     ``RaTEScore (our NER model)``, ``BERTScore (MiniLM)``.
 
-    ``models`` has the source of each model role, as in a profile or a stored set.
+    ``models`` is a mapping from model role to source, as in a profile or a stored set.
     """
-    title, names = metric.title or metric.name, _model_names()
+    title, catalog = metric.title or metric.name, _load_catalog()
     for role in metric.needs:
         model = models.get(role, "")
         if model.startswith(CELL_MODEL):
             return f"{title} (our {_name_role(role)})"
-        if model == RULES or names.is_packaged(model.removeprefix(names.UNTRAINED)):
-            return f"{title} ({names.format_title(model)})"
+        if model == RULES or catalog.is_packaged(model.removeprefix(catalog.UNTRAINED)):
+            return f"{title} ({catalog.format_title(model)})"
     return title
 
 
-def _model_names() -> Any:
-    """Return the module with the names of models, imported by name so that pages without models do not depend
-    on it."""
+def _load_catalog() -> Any:
+    """Return the module with the names of models; it is imported by name, so that pages without models do not
+    depend on it."""
     return registry.module("radeval_lib.models.catalog")
 
 
@@ -120,87 +120,87 @@ def _name_role(role: str) -> str:
 
 
 def data_title(source: str) -> str:
-    """Return the words for a data role's source in sentences: ``the generator``, ``nothing`` if it is absent,
-    otherwise the titles of its data sets, joined by "and". Empty if ``source`` names a model."""
-    named = {SYNTHETIC: "the generator", ABSENT: "nothing"}
-    if source in named:
-        return named[source]
+    """Return the name of a data role's source in sentences: ``the generator``, ``nothing`` if it is absent,
+    otherwise the titles of its data sets with "and" between them. Empty if ``source`` names a model."""
+    names = {SYNTHETIC: "the generator", ABSENT: "nothing"}
+    if source in names:
+        return names[source]
     if registry.is_recorded(source):
-        return str(_recording(source).about["title"]).partition(":")[0]
-    return " and ".join(dict.fromkeys(data.title.partition(":")[0] for data in _manifests(source)))
+        return str(_load_recording(source).about["title"]).partition(":")[0]
+    return " and ".join(dict.fromkeys(item.title.partition(":")[0] for item in _load_manifests(source)))
 
 
-def _manifests(source: str) -> list[Manifest]:
+def _load_manifests(source: str) -> list[Manifest]:
     """Return the manifests of the data sets in a role's source."""
     return [load_manifest(name) for name in registry.datasets_of(source) if name in data_sets()]
 
 
-def _recording(source: str) -> Any:
+def _load_recording(source: str) -> Any:
     """Return the stored scores that are a role's source."""
     return registry.module("radeval_lib.data.recorded").load(registry.dataset_of(source))
 
 
 def evidence_words(source: str) -> str:
     """Return the evidence of a data role's source in words: ``public data, scored on 4 July 2023``."""
-    if any(data.reader for data in _manifests(source)):
+    if any(manifest.reader for manifest in _load_manifests(source)):
         return "private data"
     evidence = registry.module(registry.LOADERS["data"]).classify(source)
     if evidence == "recorded":
-        return f"public data, scored on {long_date(_recording(source).scored_on)}"
+        return f"public data, scored on {long_date(_load_recording(source).scored_on)}"
     words = {SYNTHETIC: "generated reports", ABSENT: "nothing", "open": "public data"}
     return words.get(evidence, f"{evidence} data")
 
 
 @dataclass(frozen=True)
 class PageRun(runs.Run):
-    """A run of a page, which rebuilds exhibits."""
+    """The run of a page, with methods that record and show exhibits."""
 
     def labels(self, metrics: Mapping[str, Metric]) -> dict[str, str]:
-        """Return the label of each metric by its title (:func:`metric_label`). If the page reads stored
-        scores, their models replace the profile's."""
+        """Return a mapping from the title of each metric to its label (:func:`metric_label`). If the page
+        reads stored scores, the models of these replace the profile's."""
         models = dict(self.whole_profile.models)
         for source in self.recorded_sources():
-            models |= {role: model["name"] for role, model in _recording(source).about["models"].items()}
+            models |= {role: model["name"] for role, model in _load_recording(source).about["models"].items()}
         return {title: metric_label(metric, models) for title, metric in metrics.items()}
 
     def evidence_words(self, role: str) -> str:
-        """Return the evidence of a data role in words: ``public data, scored on 4 July 2023``."""
+        """Return the evidence of a data role in words, such as ``public data, scored on 4 July 2023``."""
         return evidence_words(self.source_of("data", role))
 
     def source(self, role: str) -> str:
         """Return the name of a data role's source in sentences: ``the generator`` or a data set's title."""
         return data_title(self.source_of("data", role))
 
-    def substitutes(self, wanted: Mapping[str, str]) -> str:
+    def substitutes(self, papers_sources: Mapping[str, str]) -> str:
         """Return a description of what replaces the paper's data and models in this run, such as ``encoder
         MiniLM with mean pooling (paper: MedCPT)``; empty if nothing does.
 
-        ``wanted`` has the paper's source by role.
+        ``papers_sources`` is a mapping from role to the paper's source.
         """
-        descriptions, model_title = [], _model_names().format_title
-        for role, papers_own in wanted.items():
+        descriptions, model_title = [], _load_catalog().format_title
+        for role, papers_own in papers_sources.items():
             source = self.source_of("models" if role in self.declared.models else "data", role)
             if source == papers_own:
                 continue
             data = data_title(source)
-            named = f"{_name_role(role)} from {data}" if data else f"{_name_role(role)} {model_title(source)}"
+            words = f"{_name_role(role)} from {data}" if data else f"{_name_role(role)} {model_title(source)}"
             if source.startswith(CELL_MODEL):
-                named = f"{_name_role(role)} trained in this build"
+                words = f"{_name_role(role)} trained in this build"
             # The paper uses the vector of the first token; the packaged encoder was trained for the mean.
-            elif role == "encoder" and _model_names().is_packaged(source):
-                named += " with mean pooling"
-            descriptions.append(f"{named} (paper: {data_title(papers_own) or model_title(papers_own)})")
+            elif role == "encoder" and _load_catalog().is_packaged(source):
+                words += " with mean pooling"
+            descriptions.append(f"{words} (paper: {data_title(papers_own) or model_title(papers_own)})")
         return "; ".join(descriptions)
 
     def basis(self, data: Mapping[str, str], models: Mapping[str, str] | None = None) -> Basis:
         """Return the basis of an exhibit that is rebuilt from these data and models.
 
-        The evidence is the weakest of the data roles'. If a model is not the paper's, or the data are
+        The evidence is the weakest among the data roles. If a model is not the paper's, or the data are
         generated, the implementation is ours, because the result is then about our model or generator.
 
         Parameters
         ----------
-        data, models : the paper's source by role; at least one data role.
+        data, models : mappings from role to the paper's source; ``data`` must not be empty.
         """
         models = models or {}
         evidence = max(map(self.evidence, data), key=verdicts.STRENGTH.index)
@@ -231,17 +231,17 @@ class PageRun(runs.Run):
         exhibit_id : id in the ledger, e.g. ``rales.table3``.
         evidence : the kind of data, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
         substitutes : a description of what replaces the paper's data or models.
-        roles : the data and model roles that it rests on; those without files are ignored.
+        roles : the data and model roles that the exhibit rests on; those without files are ignored.
         implementation : the paper's or ours. With ours, or on generated data, the exhibit is our experiment:
             its checks run but are neither shown nor recorded. Their names and results become its table,
             unless the block sets one.
-        rests_on : what else it rests on: printed tables (``table3``, or ``rrs/table1`` of another paper),
-            released numbers (``released/settings``), data sets and roles that the page reads itself, and
-            notebooks with jobs. The ledger's entry on the paper and the exhibit's own transcription are
+        rests_on : further inputs of the exhibit: printed tables (``table3``, or ``rrs/table1`` of another
+            paper), released numbers (``released/settings``), data sets and roles that the page reads itself,
+            and notebooks with jobs. The ledger's entry on the paper and the exhibit's own transcription are
             always included. With ``roles``, all jobs that the page has read are included. For our
             experiments, all models are included, and all data unless ``roles`` is given or the data are
             generated.
-        remaining : the part of the exhibit that is not checked; default: ``remaining`` in the ledger.
+        remaining : the part of the exhibit that is not checked; by default, ``remaining`` in the ledger.
         folded : whether only the name and the verdict are visible until the reader clicks.
 
         Raises
@@ -255,34 +255,34 @@ class PageRun(runs.Run):
         entry = exhibit(exhibit_id)
         if entry.notebook != self.notebook:
             problem = f"{exhibit_id} belongs to notebook {entry.notebook!r}, not to {self.notebook!r}"
-            remedy = "Record it on that page, or correct `notebook` of the exhibit."
+            remedy = "Record it on that page, or correct `notebook` in its entry."
             raise ResultError(problem, display_path(find_file(entry.paper)), remedy)
         if evidence == "synthetic":  # the generator is ours
             implementation = verdicts.OURS
-        rebuilt = OpenExhibit(exhibit_id)
-        yield rebuilt
+        draft = OpenExhibit(exhibit_id)
+        yield draft
         judged = Basis(evidence, substitutes, (), implementation).judged
-        if not judged and rebuilt.rebuilt is None and rebuilt.checks:
-            rows = [(check.name, check.computed) for check in rebuilt.checks]
-            rebuilt.table(pd.DataFrame(rows, columns=["what", "found"]))
-        rebuilt.result = results.record(
+        if not judged and draft.rebuilt is None and draft.checks:
+            rows = [(check.name, check.computed) for check in draft.checks]
+            draft.table(pd.DataFrame(rows, columns=["what", "found"]))
+        draft.result = results.record(
             self,
             exhibit_id,
             evidence=evidence,
-            checks=rebuilt.checks if judged else (),
+            checks=draft.checks if judged else (),
             remaining=entry.remaining_on(evidence) if remaining is None else remaining,
             substitutes=substitutes,
-            rests_on=self._basis_names(exhibit_id, evidence, judged, roles, rests_on),
+            rests_on=self._list_inputs(exhibit_id, evidence, judged, roles, rests_on),
             implementation=implementation,
-            table=rebuilt.rebuilt,
-            samples=rebuilt.samples,
+            table=draft.rebuilt,
+            samples=draft.samples,
         )
-        display(HTML(exhibit_html(rebuilt.result, folded=folded)))
+        display(HTML(exhibit_html(draft.result, folded=folded)))
 
-    def _basis_names(
+    def _list_inputs(
         self, exhibit_id: str, evidence: str, judged: bool, roles: Sequence[str] | None, others: Sequence[str]
     ) -> list[str]:
-        """Return the names of all that an exhibit rests on, from ``roles`` and ``rests_on`` of
+        """Return the names of all inputs of an exhibit, given ``roles`` and ``rests_on`` (here ``others``) of
         :meth:`exhibit`; ``judged`` is False for our experiment."""
         paper = exhibit_id.partition(".")[0]
         note_printed(paper, find_file(paper))
@@ -291,15 +291,15 @@ class PageRun(runs.Run):
         if has_table(exhibit_id):
             note_printed(paper, path := find_table(exhibit_id))
             names.append(f"{paper}/{path.stem}")
-        names += [inner if (inner := f"{paper}/{name}") in PRINTED else name for name in others]
-        read = {*self.reading.files, *self.reading.models}
-        data = {name for name in self.reading.files if not name.startswith("cells/")}
+        names += [own_name if (own_name := f"{paper}/{name}") in PRINTED else name for name in others]
+        read_names = {*self.reading.files, *self.reading.models}
+        data_sources = {name for name in self.reading.files if not name.startswith("cells/")}
         if not judged:
             generated = evidence in ("synthetic", "definition")
-            names += sorted(read - data if generated or roles is not None else read)
+            names += sorted(read_names - data_sources if generated or roles is not None else read_names)
         if roles is not None:
-            by_jobs = self.reading.files.keys() - data
-            names += sorted(read & {*roles, *by_jobs, RECORDED_SCORES})
+            job_sources = self.reading.files.keys() - data_sources
+            names += sorted(read_names & {*roles, *job_sources, RECORDED_SCORES})
         return names
 
     def experiment(
@@ -319,7 +319,7 @@ class PageRun(runs.Run):
         exhibit_id, evidence, rests_on : as in :meth:`exhibit`.
         used : a description of what replaces the paper's data and models.
         table : the rebuilt table, which is stored with the result.
-        samples : the cases on which the intervals of the table rest; none if it has no intervals.
+        samples : the cases on which the table's intervals rest; empty if the table has none.
         """
         with self.exhibit(
             exhibit_id, evidence, used, implementation=verdicts.OURS, rests_on=rests_on
@@ -331,14 +331,14 @@ class PageRun(runs.Run):
     def implemented(self, *exhibit_ids: str, table: pd.DataFrame | None = None) -> None:
         """Record and show exhibits that the library implements: definitions, guidelines or worked examples.
 
-        A test compares each with released code or with values computed by hand. The ledger names function and
-        test under ``implemented``, and what is not implemented under ``remaining``, ``implementation``.
+        A test compares each with released code or with values computed by hand. The ledger names the function
+        and the test under ``implemented``, and any missing part under ``remaining``, ``implementation``.
         """
         for exhibit_id in exhibit_ids:
-            left = exhibit(exhibit_id).remaining.get("implementation", "")
-            with self.exhibit(exhibit_id, "definition", remaining=left, folded=True) as shown:
+            remaining = exhibit(exhibit_id).remaining.get("implementation", "")
+            with self.exhibit(exhibit_id, "definition", remaining=remaining, folded=True) as draft:
                 if table is not None:
-                    shown.table(table)
+                    draft.table(table)
 
     def claim(self, name: str, *parts: bool | Check | None) -> HTML | None:
         """Record whether this build supports a claim that the page makes, and return a warning if it does
@@ -349,7 +349,7 @@ class PageRun(runs.Run):
         Parameters
         ----------
         name : the claim's name on its page, in letters and underscores.
-        parts : the parts of the claim: checks, or computed truth values, None if a part is inconclusive. The
+        parts : the parts of the claim: checks, or computed booleans, None if a part is inconclusive. The
             claim holds if all hold, fails if one fails, and is otherwise inconclusive.
 
         Returns
@@ -358,7 +358,7 @@ class PageRun(runs.Run):
             None if the claim holds, otherwise a box with the warning.
         """
         outcomes = [part.holds if isinstance(part, Check) else part for part in parts]
-        # ``is False`` below needs truth values of Python, not of NumPy.
+        # ``is False`` below needs booleans of Python, not of NumPy.
         outcomes = [None if outcome is None else bool(outcome) for outcome in outcomes]
         holds = False if False in outcomes else None if None in outcomes or not outcomes else True
         results.write_json(self.results_dir / f"claim_{name}.json", {"holds": holds})
@@ -378,22 +378,23 @@ class PageRun(runs.Run):
         Parameters
         ----------
         name : the finding's id in ``headlines.yml``.
-        evidence, holds : as in :class:`~radeval_lib.study.results.HeadlineNumbers`.
+        evidence : the kind of data behind the numbers.
+        holds : whether the numbers support the finding; None if they are inconclusive.
         rests_on : the names of what the numbers rest on (:meth:`radeval_lib.provenance.Reading.of`).
-        texts : the numbers, formatted, by their name in the finding's sentences; raises KeyError if one is
+        texts : the formatted number for each name in the finding's sentences; raises KeyError if one is
             missing.
         """
-        entry, read = results.headlines()[name], self.provenance(rests_on)
+        entry, origin = results.headlines()[name], self.provenance(rests_on)
         f"{entry.text} {entry.line}".format(**texts)  # raises KeyError before anything is written
-        made = results.HeadlineNumbers(evidence=evidence, holds=holds, texts=texts, provenance=read)
-        results.write_json(self.results_dir / f"headline_{name}.json", made.model_dump())
+        numbers = results.HeadlineNumbers(evidence=evidence, holds=holds, texts=texts, provenance=origin)
+        results.write_json(self.results_dir / f"headline_{name}.json", numbers.model_dump())
 
 
 @dataclass
 class OpenExhibit:
-    """An exhibit while a page rebuilds it, as :meth:`PageRun.exhibit` yields it.
+    """An exhibit that a page is rebuilding, yielded by :meth:`PageRun.exhibit`.
 
-    ``rebuilt`` is its table, if any; ``result`` is None until the ``with`` block has ended.
+    ``rebuilt`` is the rebuilt table, if any; ``result`` is None until the ``with`` block has ended.
     """
 
     id: str
@@ -402,11 +403,11 @@ class OpenExhibit:
     samples: list[Sample] = field(default_factory=list)
     result: Result | None = None
 
-    def add(self, made: Check | Iterable[Check]) -> list[Check]:
+    def add(self, new: Check | Iterable[Check]) -> list[Check]:
         """Add one or more checks, and return them as a list."""
-        new = [made] if isinstance(made, Check) else list(made)
-        self.checks += new
-        return new
+        added = [new] if isinstance(new, Check) else list(new)
+        self.checks += added
+        return added
 
     def value(
         self, name: Key | str, printed: Printed | str, computed: Estimate | float, **settings: Any
@@ -426,13 +427,13 @@ class OpenExhibit:
         return self.add(superiority.check_superiority(name, claim, values, **settings))
 
     def groups(self, frame: pd.DataFrame, **settings: Any) -> list[Check]:
-        """Add and return the checks of one printed cell per group
+        """Add and return one check per group of a printed table
         (:func:`radeval_lib.study.checks.check_groups`)."""
         return self.add(checks.check_groups(frame, **settings))
 
     def sample(self, n: float, of: str, *, trainings: int = 0, draws: int = 0, resamples: int = 0) -> None:
         """Add the cases on which intervals and leads rest (:class:`radeval_lib.study.results.Sample`). ``n``
-        is a whole number, also as a float."""
+        is an integer, or a float with an integer value."""
         self.samples.append(Sample(int(n), of, trainings, draws, resamples))
 
     def table(self, rebuilt: pd.DataFrame) -> None:
@@ -441,15 +442,15 @@ class OpenExhibit:
 
 
 def begin(notebook: str, **parameters: Any) -> PageRun:
-    """Return the run of a page, after setting the book's style of figures; parameters and errors are those of
+    """Return the run of a page, after setting the style of figures; parameters and errors are those of
     :func:`radeval_lib.study.runs.begin_job`."""
     plots.use_style()
     return runs.begin_job(notebook, kind=PageRun, **parameters)
 
 
 def show_quotes(exhibit_id: str) -> HTML:
-    """Return the paper's words about an exhibit as HTML quotations; excerpts from one place are joined by an
-    ellipsis."""
+    """Return the paper's words about an exhibit as HTML quotations; excerpts from one place are separated by
+    an ellipsis."""
     places: dict[str, list[str]] = {}
     for location, words in quotations(exhibit_id):
         places.setdefault(location, []).append(as_printed(words))
@@ -464,9 +465,9 @@ def show_quotes(exhibit_id: str) -> HTML:
 def only_with_data(
     run: PageRun, *roles: str, one_set: bool = False, dataset: str = "", generated: bool = False
 ) -> None:
-    """End a page, and show what it needs, if data for the rest of it are missing.
+    """End a page early, and show what it needs, if data for the rest are missing.
 
-    They are missing if one of the roles has no source or its source is not in the data root; and, unless
+    Data are missing if one of the roles has no source or its source is not in the data root; and, unless
     ``generated`` is set, if its source is the generator. Later cells of the notebook then do nothing, and the
     book leaves them out.
 
@@ -476,11 +477,11 @@ def only_with_data(
     one_set : whether the page also ends if the roles have different data sets.
     dataset : a data set whose files the page reads itself; the page also ends if it is neither a source of
         the first role nor in the data root.
-    generated : whether the page can go on with generated data.
+    generated : whether generated data suffice.
     """
     insufficient = (ABSENT,) if generated else ("synthetic", ABSENT)
-    if without_data := [role for role in roles if run.evidence(role) in insufficient]:
-        needs = _NEEDS.get(without_data[0], _NEEDS_TEXTS)
+    if missing_roles := [role for role in roles if run.evidence(role) in insufficient]:
+        needs = _NEEDS.get(missing_roles[0], _NEEDS_REPORTS)
         statement, reason = _CODE.sub(r"<code>\1</code>", needs), f"it {needs}"
     elif reason := _reason_to_end(run, roles, one_set, dataset):
         statement = _CODE.sub(r"<code>\1</code>", f"is left out: {escape(reason)}")
@@ -493,15 +494,15 @@ def only_with_data(
 
 
 def show_attempts(rows: Mapping[str, str]) -> HTML:
-    """Return a folded table of the attempts to refute a page's finding; ``rows`` has the result of each."""
+    """Return a folded table of attempts to refute a page's finding; ``rows`` maps attempts to results."""
     table = pd.DataFrame({"result": rows.values()}, index=list(rows))
     return folded(show(table, "What we tried against it"))
 
 
 def _reason_to_end(run: PageRun, roles: Sequence[str], one_set: bool, dataset: str) -> str:
-    """Return the clause that says which data a page lacks, so that it ends early; empty if it lacks none.
+    """Return the clause that says which data a page lacks and why it ends early; empty if it lacks none.
 
-    Parameters are those of :func:`only_with_data`.
+    The parameters are those of :func:`only_with_data`.
     """
     if lacks := "; ".join(filter(None, map(run.lacks, roles))):
         return lacks
@@ -510,36 +511,36 @@ def _reason_to_end(run: PageRun, roles: Sequence[str], one_set: bool, dataset: s
         sources = joined([f"{role!r} is {run.source(role)}" for role in roles])
         return f"it needs one data set for several roles, but here {sources}"
     if dataset and dataset not in sets[0] and run.find(dataset) is None:
-        named = load_manifest(dataset).title.partition(":")[0]
-        how = f"`radbook data status {dataset}` says how to get it"
-        return f"{named}, which it reads, is not in the data root. {how}"
+        title = load_manifest(dataset).title.partition(":")[0]
+        hint = f"`radbook data status {dataset}` says how to get it"
+        return f"{title}, which it reads, is not in the data root. {hint}"
     return ""
 
 
 def provenance(run: PageRun) -> HTML:
-    """Return the folded table of what this page's numbers rest on, after a sentence for each set of stored
-    scores."""
-    head = read_commit()
+    """Return a folded table of the inputs of a page's numbers, below a sentence for each set of stored scores
+    that the page reads."""
+    state = read_commit()
     rows = {
         "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',
         "rebuild": f"<code>{command(run.notebook, run.profile.name)}</code>",
-        "commit": f"{head['commit'] or 'unknown'}{' and changes' if head['dirty'] else ''}",
+        "commit": f"{state['commit'] or 'unknown'}{' and changes' if state['dirty'] else ''}",
         "seed": str(run.seed),
         "threads": str(run.whole_profile.threads),
         "device": device(run.whole_profile.device),
     }
     run.require_papers()
-    read = run.reading.of()
-    rows |= read["data"]
-    for role, model in read["models"].items():
+    inputs = run.reading.of()
+    rows |= inputs["data"]
+    for role, model in inputs["models"].items():
         rows[f"model: {role}"] = escape(", ".join(model.values()))
     frame = pd.DataFrame({"": rows.keys(), "value": rows.values()})
     body = table_html(frame, index=False, raw=("value",))
     sentences = []
-    if any((ROOT / name).is_relative_to(RECORDED) for name in read["data"]):
+    if any((ROOT / name).is_relative_to(RECORDED) for name in inputs["data"]):
         recordings = registry.module("radeval_lib.study.recordings")
         sources = [run.whole_profile.roles.get(role, "") for role in run.declared.data]
-        sentences = recordings.sentences(recordings.sets_read(read["data"], sources))
+        sentences = recordings.sentences(recordings.sets_read(inputs["data"], sources))
     scored = "".join(f'<p class="scored">{escape(line)}</p>' for line in sentences)
     summary = "<summary>Provenance</summary>"
     return HTML(f'{scored}<details class="provenance">{summary}{body}</details>')
@@ -550,7 +551,7 @@ def glue(**values: str) -> None:
 
     Parameters
     ----------
-    values : the strings, by name, formatted as the page shall show them.
+    values : the strings by name, formatted as the page is to show them.
 
     Raises
     ------
@@ -561,11 +562,11 @@ def glue(**values: str) -> None:
 
     for name, value in values.items():
         if not isinstance(value, str):
-            raise TypeError(f"glue({name}=...) got a {type(value).__name__}; format it as a string")
+            raise TypeError(f"glue({name}=...) got {type(value).__name__}; format it as a string")
         myst_nb.glue(name, value, display=False)
 
 
 def phrase(estimate: Estimate, *, more: str, less: str, open: str) -> str:
-    """Return one of three phrases by an estimate's interval: ``more`` if it lies above 0, ``less`` if it lies
-    below 0, and ``open`` if it contains 0 or an end is NaN."""
+    """Return one of three phrases by an estimate's interval: ``more`` if it is above 0, ``less`` if it is
+    below 0, and ``open`` if it contains 0 or a bound is NaN."""
     return {True: more, False: less, None: open}[above(estimate.low, estimate.high)]
