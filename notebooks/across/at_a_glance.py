@@ -1,4 +1,4 @@
-"""The front page: its list of findings, the papers' main claims, and counts of what was checked."""
+"""The front page: its headlines, the papers' main claims, and counts of checked exhibits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CLAIMS = (
 _BOLD = re.compile(r"\*\*(.+?)\*\*")  # Markdown's **bold**
 
 
-def list_findings(run: Run) -> HTML:
+def list_headlines(run: Run) -> HTML:
     """Return a numbered HTML list of the headlines of ``headlines.yml`` that this build's numbers support.
 
     Each headline has a link to its page.

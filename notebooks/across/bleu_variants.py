@@ -25,7 +25,7 @@ R2GEN = "https://github.com/zhjohnchan/R2Gen/blob/main/modules/tokenizers.py"
 COCO = "https://github.com/tylin/coco-caption/blob/master/pycocoevalcap"
 SACREBLEU = "https://github.com/mjpost/sacrebleu"
 CXR_METRIC = "https://github.com/rajpurkarlab/CXR-Report-Metric"
-_MAX_WORDS, _MIN_OCCURRENCES = 59, 3  # The length of a reference; rarer words become "unk".
+_MAX_WORDS, _MIN_OCCURRENCES = 59, 3  # The longest reference; rarer words become "unk".
 _REPLACEMENTS = (
     *[("..", ".")] * 3,
     ("1. ", ""),
@@ -72,9 +72,9 @@ def _make_bleu(order: int, prepare: Prepare, prepare_references: Prepare | None 
 
 
 def _make_mean_bleu(order: int) -> Score:
-    """Return a function that computes the mean BLEU of single report pairs, with up to ``order``-grams.
+    """Return a function that computes the mean BLEU of single pairs, with n-grams of up to ``order`` words.
 
-    The reports are cleaned first.
+    It cleans the reports first.
     """
     return lambda references, candidates: (
         100 * float(sentence_bleu(_clean_reports(references), _clean_reports(candidates), order).mean())

@@ -29,10 +29,11 @@ EXCHANGED = ("1 word exchanged", "2 words exchanged", "3 words exchanged")
 
 
 def tabulate_pairs(records: Sequence[TextPair]) -> pd.DataFrame:
-    """Return one row per edited report: ``report`` (its number), ``edit`` (the name of the edit),
-    ``reference`` (the unchanged text) and ``candidate`` (the edited text).
+    """Return a table with one row per edited report.
 
-    ``records`` come from :func:`radeval_lib.data.report_edits.edit_reports`.
+    Columns are ``report`` (its number), ``edit`` (the name of the edit), ``reference`` (the unchanged text)
+    and ``candidate`` (the edited text). ``records`` come from
+    :func:`radeval_lib.data.report_edits.edit_reports`.
     """
     rows = [
         (int(record.case), record.group, reveal(record.reference), reveal(record.candidate))
@@ -98,8 +99,8 @@ def compute_words_per_no(losses: pd.DataFrame, run: Run) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per metric: ``value``, ``low`` and ``high`` (infinite if synonyms cost nothing), and ``n``,
-        the number of reports that allow both edits.
+        One row per metric: ``value`` (number of words) with the bounds ``low`` and ``high``, all infinite if
+        synonyms cost nothing, and ``n``, the number of reports that allow both edits.
     """
     wide = losses.pivot(index="report", columns="edit")
     rows = {}
@@ -121,9 +122,9 @@ def _count_words(sums: FloatArray) -> FloatArray:
     exchanged words, the number of these words, and the number of reports. The last axis of the result has
     length 1. A value is infinite if the loss from exchanged words is not positive.
     """
-    lost, exchanged, words, reports = np.moveaxis(sums, -1, 0)
+    no_loss, word_loss, words, reports = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(exchanged > 1e-9, lost / reports * words / exchanged, np.inf)[..., None]
+        return np.where(word_loss > 1e-9, no_loss / reports * words / word_loss, np.inf)[..., None]
 
 
 def edit_sentences(sentences: Sequence[str], edits: Mapping[str, Edit]) -> pd.DataFrame:
@@ -153,8 +154,10 @@ def edit_sentences(sentences: Sequence[str], edits: Mapping[str, Edit]) -> pd.Da
 
 
 def draw_words_per_no(axes: Axes, table: pd.DataFrame) -> None:
-    """Draw the values and intervals of :func:`compute_words_per_no` on a logarithmic scale, with a line at
-    one word. All must be finite."""
+    """Draw the values of :func:`compute_words_per_no` with their intervals, and a line at one word.
+
+    The scale is logarithmic. All values and bounds must be finite.
+    """
     plots.intervals(axes, table, size=28)
     axes.axvline(1, color=plots.PALETTE[6], linewidth=1, linestyle=":")
     axes.set_xscale("log")

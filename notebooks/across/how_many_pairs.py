@@ -75,8 +75,8 @@ def compute_power_of_leads(rho: float) -> pd.DataFrame:
         rows[name] = (values, errors, RATESCORE, values.drop(RATESCORE).idxmax(), n)
     green = wide(printed("green.table6"), "metric", "statistic")
     errors = green.apply(lambda row: standard_error(row["ci_low"], row["ci_high"]), axis=1)
-    earlier = green["estimate"].iloc[: green.index.get_loc("GREEN")]
-    rows["GREEN, ReXVal, τ"] = (green["estimate"], errors, "GREEN", earlier.idxmax(), pairs["ReXVal"])
+    rival_taus = green["estimate"].iloc[: green.index.get_loc("GREEN")]
+    rows["GREEN, ReXVal, τ"] = (green["estimate"], errors, "GREEN", rival_taus.idxmax(), pairs["ReXVal"])
     return pd.DataFrame(
         {
             name: {"rival": rival, "pairs": n, "lead": values[leader] - values[rival]}

@@ -20,7 +20,7 @@ from radeval_lib.provenance import RECORDED_SCORES
 from radeval_lib.stats.base import FloatArray
 from radeval_lib.study.runs import Run
 
-SETS = ("radpref", "mts_dialog")
+SETS = ("radpref", "mts_dialog")  # The stored sets on which both metrics are scored.
 FIVE_LINES = Path(__file__).with_name("five_lines.csv")
 """File with the stored scores of :func:`five_lines` on RadPref and MTS-Dialog: ``id`` and ``score``. A test
 computes them again if the data root has the texts."""
@@ -111,7 +111,7 @@ def make_winner_cards(run: Run) -> dict[str, Card]:
     """Return two cards of :class:`Nearest`: ``development`` for the half of RadPref whose grades the metric
     knows, and ``report`` for the other half."""
     metric = Nearest()
-    stored = {name: metric.score_rows(recorded.load(name).table) for name in SETS}
+    scores = {name: metric.score_rows(recorded.load(name).table) for name in SETS}
     return {
         half: metric_card(
             metric,
@@ -121,7 +121,7 @@ def make_winner_cards(run: Run) -> dict[str, Card]:
             tuned="yes",
             half=half,
             quick=True,
-            rated_scores=stored,
+            rated_scores=scores,
             data_root=None,
             seed=run.seed,
         )
@@ -141,8 +141,8 @@ def tabulate_winner(cards: Mapping[str, Card]) -> pd.DataFrame:
         label = f"RadPref, {'the half that it knows' if half == 'development' else 'the other half'}"
         rows[label] = {**card.row(card.name), "n": card.data["radpref"]["candidates"]}
     card = cards["report"]
-    on_mts_dialog = next(row for row in card.data["mts_dialog"] if row["metric"] == card.name)
-    table = pd.DataFrame.from_dict({**rows, "MTS-Dialog, F1 of facts": on_mts_dialog}, orient="index")
+    mts_dialog_row = next(row for row in card.data["mts_dialog"] if row["metric"] == card.name)
+    table = pd.DataFrame.from_dict({**rows, "MTS-Dialog, F1 of facts": mts_dialog_row}, orient="index")
     return table[["value", "value_low", "value_high", "n"]].set_axis(["value", "low", "high", "n"], axis=1)
 
 

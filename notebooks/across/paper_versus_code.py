@@ -58,8 +58,8 @@ class Contrast:
     def format(self, value: float) -> str:
         """Return a number as text: without decimals if both values of the contrast are integers, otherwise
         with three."""
-        integers = float(self.stated).is_integer() and float(self.released).is_integer()
-        return f"{value:,.{0 if integers else 3}f}"
+        are_integers = float(self.stated).is_integer() and float(self.released).is_integer()
+        return f"{value:,.{0 if are_integers else 3}f}"
 
 
 def contrast(name: str, values: Iterable[float], **words: object) -> Contrast:
@@ -77,7 +77,7 @@ def contrast(name: str, values: Iterable[float], **words: object) -> Contrast:
 
 
 def tabulate_contrasts(contrasts: Iterable[Contrast], packages: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per contrast.
+    """Return a table with one row per contrast.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def tabulate_contrasts(contrasts: Iterable[Contrast], packages: pd.DataFrame) ->
     DataFrame
         Columns of text: ``paper``, ``difference``, ``example`` (the quantity), ``stated``, ``code``,
         ``released package`` (its result, version and date, or – if it was not run) and ``kind``. The boolean
-        column ``differs``: whether the two values differ.
+        column ``differs`` says whether the two values differ.
     """
     results = {row.difference: row for row in packages.itertuples()}
     return pd.DataFrame(
@@ -196,8 +196,7 @@ def _compute_overlap(reference: list[str], candidate: list[str]) -> float:
 
 
 def compare_shifted_pairs() -> tuple[Contrast, Contrast]:
-    """Return two contrasts for five pairs, of which the code drops one text: the number of scores, and the
-    mean score."""
+    """Return the contrasts in the number of scores and in their mean if the code drops one of five texts."""
     reports = ["Heart size is normal.", "Small left effusion.", "No acute process.", "Right basal opacity."]
     references = [[line] for line in [*reports, "Lines in place."]]
     candidates = [["OK"] if line == ["Small left effusion."] else line for line in references]
@@ -225,8 +224,7 @@ def compare_example_a1() -> Contrast:
 
 
 def compare_irregular_answers() -> Contrast:
-    """Return the contrast in GREEN score between the meaning of :data:`IRREGULAR` and what the parser
-    reads."""
+    """Return the contrast in GREEN score between the meaning of :data:`IRREGULAR` and its released parse."""
     parsed = green.parse(IRREGULAR)
     return contrast("irregular_answers", (green.compute_green_score(2, 3), parsed.score or 0.0))
 
@@ -251,16 +249,20 @@ def compare_cluster_search(rng: np.random.Generator, repeats: int) -> _TableAndC
 
 
 def compare_aklu_bound() -> Contrast:
-    """Return the contrast between the aKLU of the first model in RaLEs' Table 7 according to the paper's
-    formula, whose bound is log K, and as printed."""
+    """Return the contrast between RaLEs' formula and its Table 7 in the aKLU of the table's first model.
+
+    The formula has the bound log K.
+    """
     table7, bound = wide(printed("rales.table7"), "model", "metric"), float(np.log(AKLU_CLASSES))
     first = table7.iloc[0]
     return contrast("aklu_bound", (bound - first["aPE"], first["aKLU"]), model=table7.index[0])
 
 
 def compare_weighted_gap() -> Contrast:
-    """Return the contrast in the maximum calibration error (MCE) of the example in the code's
-    documentation: the largest gap, and the largest gap weighted by bin size."""
+    """Return the contrast in maximum calibration error (MCE) if each gap is weighted by the size of its bin.
+
+    The predictions are the example in the code's documentation.
+    """
     example = [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.4, 0.1, 0.5], [0.1, 0.3, 0.6]], [0, 1, 1, 2]
     measures = calibration.maximum_calibration_error, calibration.largest_weighted_gap
     return contrast("weighted_gap", (measure(*example) for measure in measures))
@@ -275,15 +277,17 @@ def compare_lost_zero() -> Contrast:
 
 
 def compare_short_impressions() -> Contrast:
-    """Return the contrast between 1, which identical texts should score, and the BLEU-4 of a text of three
-    words against itself."""
+    """Return the contrast between 1 and the BLEU-4 of a three-word text against itself, which should be 1."""
     text = "No acute process."
     return contrast("short_impressions", (1.0, bleu.sentence_bleu([text], [text])[0]), text=text)
 
 
 def compare_procedure_texts() -> _TableAndContrast:
-    """Return an indication and the procedure titles of two headers (rows), as the code intends to extract
-    them and as it does (columns), and the contrast in the length of the indication."""
+    """Compare the texts that the code means to extract for the procedure task with those that it extracts.
+
+    Return a table of an indication and of the procedure titles in two headers (rows), as meant and as
+    released (columns), and the contrast in the length of the indication, in characters.
+    """
     report = (
         "HEAD CT WITHOUT CONTRAST. INDICATION: fall. COMPARISON: none. FINDINGS: acute subdural hematoma."
     )
@@ -299,7 +303,7 @@ def compare_procedure_texts() -> _TableAndContrast:
 def compare_findings_section() -> Contrast:
     """Return the contrast in the share of the impression's words that the extracted findings contain.
 
-    The findings follow the impression. They are extracted as the code intends to, and as it does.
+    The findings follow the impression. They are extracted as the code is meant to, and as it does.
     """
     names = ["preamble", "indication", "impression", "findings"]
     texts = ["ct head", "fall", "no acute hemorrhage", "the ventricles are normal in size"]
@@ -310,10 +314,10 @@ def compare_findings_section() -> Contrast:
 
 
 def make_levels_example() -> list[tuple[list[tuple[str, str]], list[tuple[int, str, int]]]]:
-    """Return two graphs: the reference in Appendix A.2 of MIMIC-RRS, and our own candidate, which differs by
-    a capital letter and one more relation.
+    """Return two graphs: the reference in Appendix A.2 of MIMIC-RRS, and our own candidate.
 
-    A graph is a list of (word, label) and a list of (entity number, relation, entity number).
+    The candidate differs by a capital letter and one more relation. A graph is a list of (word, label) and a
+    list of (entity number, relation, entity number).
     """
     words = ["mild", "fluid", "overload", "overt", "pulmonary", "edema"]
     labels = ["obs-dp", "obs-dp", "obs-dp", "obs-da", "anat-dp", "obs-da"]

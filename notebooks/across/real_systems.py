@@ -67,10 +67,10 @@ def compare_systems(table: pd.DataFrame, metric: str, pair: tuple[str, str], run
 
 
 def compare_groups(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run, name: str) -> Estimate:
-    """Return the lead of :func:`compare_systems` on references without masked words minus the lead on
-    references with masked words, with its 95% interval (bootstrap over distinct references).
+    """Return a system's lead on references without masked words minus its lead on those with masked words.
 
-    ``name`` is the name of the random stream (``run.rng``).
+    The lead is that of :func:`compare_systems`. The 95% interval of the difference comes from a bootstrap
+    over distinct references. ``name`` is the name of the random stream (``run.rng``).
 
     Raises
     ------
@@ -101,7 +101,7 @@ def _compute_leads(table: pd.DataFrame, metric: str, pair: tuple[str, str]) -> p
 
 
 def count_named_findings(table: pd.DataFrame, system: str) -> NDArray[np.intp]:
-    """Return, for each study, how many of its manually coded findings a system's text states.
+    """Return, for each study, how many of the manually coded findings a system's text states.
 
     This book's rules read which findings the text states. The array has shape (studies,), with the studies
     sorted by number.
@@ -119,13 +119,13 @@ def count_named_findings(table: pd.DataFrame, system: str) -> NDArray[np.intp]:
 def draw_texts(axes: Axes, table: pd.DataFrame, systems: Sequence[str]) -> None:
     """Draw one line per file: how many studies share each of its distinct texts, the most frequent text
     first, on logarithmic scales."""
-    for row, system in enumerate(systems):
+    for number, system in enumerate(systems):
         counts = select_system(table, system)["text"].value_counts()
         axes.plot(
             range(1, len(counts) + 1),
             counts,
-            color=plots.PALETTE[row],
-            marker=plots.MARKERS[row],
+            color=plots.PALETTE[number],
+            marker=plots.MARKERS[number],
             markevery=[0, len(counts) - 1],
             label=f"{system}, {len(counts)}",
         )

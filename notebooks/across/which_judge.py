@@ -89,13 +89,13 @@ def count_findings(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return how many findings and errors radiologists list for RadPref's candidates, and the scores.
 
+    If ``pairs`` and ``scores`` are those of another data set, RadPref's stored ones replace them.
+
     Parameters
     ----------
     radpref : the stored set RadPref.
     pairs : one row per candidate, with ``system`` and ``case``.
     scores : one row per candidate and one column per metric; higher is better.
-
-    If the candidates are those of another data set, RadPref's stored candidates and scores replace them.
 
     Returns
     -------
@@ -217,18 +217,18 @@ def resample_auc(
     """Return a table of draws of the AUC of each metric (0 to 1).
 
     The AUC is the probability that a candidate that is not ``wrong`` scores higher than one that is; ties
-    count half. Candidates whose ``wrong`` is NaN are drawn with their case but do not count. A draw without
-    candidates of both kinds has the AUC NaN. ``name`` is the name of the random stream (``run.rng``).
+    count half. It is NaN for a draw without candidates of both kinds. Candidates whose ``wrong`` is NaN are
+    drawn with their case but do not count. ``name`` is the name of the random stream (``run.rng``).
     """
     values, outcome = scores.to_numpy(np.float64), wrong.to_numpy(np.float64)
     draws = [np.arange(len(values)), *drawn_rows(np.asarray(cases), run.profile.resamples, run.rng(name))]
     aucs = np.full((len(draws), values.shape[1]), np.nan)
     for number, drawn in enumerate(draws):
-        labelled = drawn[~np.isnan(outcome[drawn])]
-        is_right = outcome[labelled] == 0
+        indices = drawn[~np.isnan(outcome[drawn])]
+        is_right = outcome[indices] == 0
         n, m = int(is_right.sum()), int((~is_right).sum())
         if n and m:
-            ranks = rankdata(values[labelled], axis=0)[is_right].sum(axis=0)
+            ranks = rankdata(values[indices], axis=0)[is_right].sum(axis=0)
             aucs[number] = (ranks - n * (n + 1) / 2) / (n * m)
     return pd.DataFrame(aucs, columns=scores.columns)
 

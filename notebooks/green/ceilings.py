@@ -23,7 +23,7 @@ WEIGHTS: Mapping[str, float] = {
     "negligible": 0.0,
 }
 """A mapping from the significance of a marked error to its weight; the last two are for wrong attributes."""
-RADIOLOGIST = "one radiologist's grade"
+RADIOLOGIST = "one radiologist's grade"  # Row of the radiologist who is left out.
 STORED_SCORES = {
     "weighted errors by rules": ("green_rules_errors", -1),
     "GREEN by rules": ("green_rules", 1),
