@@ -101,12 +101,12 @@ def list_runs(profile: Profile) -> list[Training]:
     size, models = section.training_sentences, section.initial_models
     first_model = models["iob"][0]
     sources = () if profile.roles["ner_corpus"] == SYNTHETIC else SOURCES
-    rows = [
+    runs = [
         Training("iob", first_model, "both", section.recogniser_sentences),
         *(Training(scheme, model, "both", size) for scheme in models for model in models[scheme]),
         *(Training("iob", first_model, source, size) for source in sources),
     ]
-    return list(dict.fromkeys(rows))
+    return list(dict.fromkeys(runs))
 
 
 def job_list(profile: Profile) -> list[Job]:

@@ -32,7 +32,8 @@ class Rater:
     Attributes
     ----------
     name : the rater's name, which also seeds the random numbers.
-    sensitivity, minor_sensitivity : probability of noting a true significant error, and an insignificant one.
+    sensitivity, minor_sensitivity : probabilities of noting a true significant error, and a true
+        insignificant error.
     false_alarms : mean number of false errors noted per candidate.
     """
 
@@ -45,7 +46,7 @@ class Rater:
 def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
     """Yield (pair, errors noted by each of six raters) for ``n`` pairs of a reference and a candidate.
 
-    Every four consecutive pairs share a reference.
+    Each run of four consecutive pairs shares a reference.
     """
     raters = panel(_RATERS, seed)
     for number, pair in enumerate(generate_error_cases(n, seed)):

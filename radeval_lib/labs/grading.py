@@ -70,9 +70,9 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
     -------
     DataFrame
         One row per notebook: ``file`` (path in the folder), ``student`` (the id in the notebook), ``lab``,
-        ``status`` (``graded``, or why not), ``points`` (in tests), ``of`` (their maximum), and a column of
-        points for each task. Points are NaN for a task that is marked by hand or belongs to another lab, and
-        for a notebook that was not graded.
+        ``status`` (``graded``, or the reason why not), ``points`` (from tests), ``of`` (the maximum of
+        ``points``), and a column of points for each task. Points are NaN for a task that is marked by hand or
+        belongs to another lab, and for a notebook that was not graded.
 
     Raises
     ------
@@ -154,8 +154,8 @@ def _grade_submission(path: Path, archives: Path, rules: Rules) -> tuple[dict[st
 def _run_otter(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str, dict[str, Any]]:
     """Grade a notebook with Otter, and return a mapping from task to test result, for tasks with points.
 
-    A result has ``score``, ``max_score`` and ``output``, among others. Raises NotebookError if Otter fails or
-    does not end in time.
+    A result has the keys ``score``, ``max_score`` and ``output``, among others. Raises NotebookError if Otter
+    fails or does not end in time.
     """
     environment = {"PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     environment |= {SECONDS: str(rules.seconds), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}

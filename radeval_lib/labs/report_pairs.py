@@ -26,7 +26,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 }
 """A mapping from each of seven observations to the words for it in the reports of :func:`pairs`."""
 _LOBES = {"left": ("LUL", "LLL"), "right": ("RUL", "RML", "RLL")}
-_OTHER = {"left": "right", "right": "left"}
+_OPPOSITES = {"left": "right", "right": "left"}
 
 
 class Pair(TypedDict):
@@ -63,7 +63,7 @@ def sentences(*parts: str) -> tuple[Sentence, ...]:
         raise ValueError(f"no part {min(unknown)!r}; use {', '.join(table['part'].unique())}")
     variants = []
     for row in table[table["part"].isin(parts)].itertuples():
-        for side, other in _OTHER.items() if "{" in row.text else [("", "")]:
+        for side, other in _OPPOSITES.items() if "{" in row.text else [("", "")]:
             for lobe in _LOBES[side] if "{lobe}" in row.text else [""]:
                 text = row.text.format(side=side, Side=side.capitalize(), other=other, lobe=lobe)
                 statements = (state.partition(" ") for state in row.states.split(";") if state)
@@ -89,7 +89,7 @@ def _draw_pair(rng: Random, parts: tuple[str, ...]) -> Pair:
     reference = _choose_sentences(rng, rng.sample(pool, len(pool)), rng.randint(2, 4))
     old_sides = {name: side for sentence in reference for name, side in sentence.states.items()}
     sides = {name: side for name, side in old_sides.items() if rng.random() > 0.2}
-    sides = {name: _OTHER.get(side, side) if rng.random() < 0.3 else side for name, side in sides.items()}
+    sides = {name: _OPPOSITES.get(side, side) if rng.random() < 0.3 else side for name, side in sides.items()}
     absent_names = [name for name in WORDS if name not in old_sides]
     # The side is None for an added observation, which may be on any side.
     allowed_sides = {**sides, **{name: None for name in absent_names if rng.random() < 0.15}}

@@ -263,11 +263,11 @@ def build(lab: Lab, output: Path = OUTPUT) -> None:
         nbformat.write(make_otter_notebook(lab), source)
         (folder / SOLUTION_FILE).write_text(make_solution(lab), encoding="utf-8")
         otter_assign(str(source), str(built_folder), no_pdfs=True, no_run_tests=True)
-        student = nbformat.read(built_folder / "student" / source.name, as_version=4)
-        for cell in student.cells:
+        student_notebook = nbformat.read(built_folder / "student" / source.name, as_version=4)
+        for cell in student_notebook.cells:
             if cell.cell_type == "code":  # so that Run All continues after an error
                 cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
-        nbformat.write(student, built_folder / "student" / source.name)
+        nbformat.write(student_notebook, built_folder / "student" / source.name)
         (archive,) = (built_folder / "autograder").glob("*.zip")
         for built_file, path in (
             (built_folder / "student" / source.name, output / "student" / source.name),

@@ -18,8 +18,8 @@ def sentences(style: Style, n_reports: int, seed: int) -> list[Sentence]:
 
     ``style`` is ``hospital`` or ``encyclopaedic``. An article at the beginning of an entity is tagged ``O``.
     """
-    generated = generator.generate(n_reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
-    tagged_sentences = [sentence for report in generated for sentence in encode_iob(report.findings)]
+    reports = generator.generate(n_reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
+    tagged_sentences = [sentence for report in reports for sentence in encode_iob(report.findings)]
     for words, tags in tagged_sentences:
         for index, (word, tag) in enumerate(zip(words, list(tags), strict=True)):
             if tag.startswith("B-") and word.lower() in ("a", "an", "the"):
@@ -35,10 +35,10 @@ def features(words: Sequence[str], index: int) -> dict[str, str]:
     ``word-2`` to ``word+2`` are the word and its neighbours, ``end`` its last letters, and ``before`` the two
     preceding words. ``<`` and ``>`` stand for words beyond the sentence.
     """
-    padded = ["<", "<", *(word.lower() for word in words), ">", ">"]
+    tokens = ["<", "<", *(word.lower() for word in words), ">", ">"]
     position = index + 2
-    neighbours = {f"word{offset:+d}": padded[position + offset] for offset in (-2, -1, 0, 1, 2)}
-    return {**neighbours, "end": padded[position][-3:], "before": " ".join(padded[position - 2 : position])}
+    neighbours = {f"word{offset:+d}": tokens[position + offset] for offset in (-2, -1, 0, 1, 2)}
+    return {**neighbours, "end": tokens[position][-3:], "before": " ".join(tokens[position - 2 : position])}
 
 
 def train(examples: Sequence[Sentence]) -> Any:

@@ -31,8 +31,8 @@ class TimeLimit(AbstractOtterPlugin):
 
     def before_execution(self, submission: Any) -> Any:
         """Return the submission with a first cell that starts the time limit."""
-        start = "from radeval_lib.labs.time_limit import start_time_limit\nstart_time_limit"
-        submission.cells.insert(0, new_code_cell(f"{start}({os.environ.get(SECONDS, 120)})"))
+        code = "from radeval_lib.labs.time_limit import start_time_limit\nstart_time_limit"
+        submission.cells.insert(0, new_code_cell(f"{code}({os.environ.get(SECONDS, 120)})"))
         return submission
 
 

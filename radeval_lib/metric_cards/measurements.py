@@ -283,7 +283,7 @@ def measure_costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> list
     for kind, edit in ((kind, edit) for kind, edits in KINDS.items() for edit in edits if edit in loss):
         sums = loss[[edit, "another report"]].dropna().to_numpy(np.float64)
         rng = np.random.default_rng([seed, *edit.encode()])
-        totals = resample_sums(sums, lambda sums: sums, resamples=RESAMPLES, rng=rng)
+        totals = resample_sums(sums, lambda resampled: resampled, resamples=RESAMPLES, rng=rng)
         row = {"kind": kind, "edit": edit, "n": len(sums), "value": None, "low": None, "high": None}
         if (totals[:, 1] > 0).all():  # otherwise the ratio is not a meaningful share
             cost = estimate(sums[:, 0].mean() / sums[:, 1].mean(), totals[:, 0] / totals[:, 1])
@@ -316,20 +316,20 @@ def measure_behaviour(
           most frequent score, from 0 to 1;
         - ``empty``: a mapping from which texts are empty to the score of that pair;
         - ``again``: how the scores of repeated pairs differ, from :func:`_check_repeats`;
-        - ``alone``: how they differ if scored one by one; None unless the function is batched.
+        - ``alone``: how these scores differ if computed one by one; None unless the function is batched.
 
         Repeated pairs are left out of the ranges and of the counts of distinct and most frequent scores.
     """
     values, finite = scored.values, np.isfinite(scored.values)
-    part, kinds = frame["part"].to_numpy(), frame["kind"].to_numpy()
-    scores = values[finite & (part != "again")]
+    parts, kinds = frame["part"].to_numpy(), frame["kind"].to_numpy()
+    scores = values[finite & (parts != "again")]
     low, high = value_range or (-math.inf, math.inf)
     outside = int(((scores < low - _TOLERANCE) | (scores > high + _TOLERANCE)).sum())
-    edits = pd.Series(sign * values, [frame["row"], frame["kind"]])[part == "edits"].unstack()
-    controls = edits[["same", "another report"]].dropna()
+    edit_scores = pd.Series(sign * values, [frame["row"], frame["kind"]])[parts == "edits"].unstack()
+    controls = edit_scores[["same", "another report"]].dropna()
     return {
         "pairs": len(frame),
-        "failures": dict(Counter(part[~finite].tolist())),
+        "failures": dict(Counter(parts[~finite].tolist())),
         "seconds_per_pair": scored.seconds,
         "range_seen": [float(scores.min()), float(scores.max())],
         "outside_range": outside if value_range else None,
@@ -337,20 +337,20 @@ def measure_behaviour(
         "identical_below_unrelated": float((controls["same"] < controls["another report"]).mean()),
         "distinct_scores": len(np.unique(scores)),
         "commonest_share": float(np.unique(scores, return_counts=True)[1].max() / len(scores)),
-        "empty": {str(kinds[index]): float(values[index]) for index in np.flatnonzero(part == "empty")},
-        "again": _check_repeats(frame, values, values[part == "again"]),
+        "empty": {str(kinds[index]): float(values[index]) for index in np.flatnonzero(parts == "empty")},
+        "again": _check_repeats(frame, values, values[parts == "again"]),
         "alone": None if scored.scores_alone is None else _check_repeats(frame, values, scored.scores_alone),
     }
 
 
-def _check_repeats(frame: pd.DataFrame, values: FloatArray, repeated: FloatArray) -> dict[str, Any]:
+def _check_repeats(frame: pd.DataFrame, values: FloatArray, second_scores: FloatArray) -> dict[str, Any]:
     """Return how the scores of repeated pairs differ from the first scores of the same pairs.
 
     Parameters
     ----------
     frame : the pairs of a card.
     values : scores of all pairs of ``frame``.
-    repeated : scores of the repetitions, in the order of the part ``again``.
+    second_scores : scores of the repetitions, in the order of the part ``again``.
 
     Returns
     -------
@@ -359,8 +359,8 @@ def _check_repeats(frame: pd.DataFrame, values: FloatArray, repeated: FloatArray
         missing once but not twice; ``most``, the largest difference, or 0 if there is none.
     """
     first_scores = values[frame.loc[frame["part"] == "again", "row"].to_numpy(np.intp)]
-    one_failed = np.isfinite(first_scores) != np.isfinite(repeated)
-    differences = np.abs(first_scores - repeated)[np.isfinite(first_scores) & np.isfinite(repeated)]
+    one_failed = np.isfinite(first_scores) != np.isfinite(second_scores)
+    differences = np.abs(first_scores - second_scores)[np.isfinite(first_scores) & np.isfinite(second_scores)]
     n_different = int((differences > _TOLERANCE).sum() + one_failed.sum())
     return {"pairs": len(first_scores), "differ": n_different, "most": float(differences.max(initial=0.0))}
 

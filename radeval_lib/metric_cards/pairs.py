@@ -268,8 +268,8 @@ class _Caller:
             progress(done + len(batch), (done + len(batch)) / len(pairs))
         scored = Scored(values, (time.perf_counter() - start) / len(pairs), message=self._message)
         if self._batched:
-            repeated = np.flatnonzero(frame["part"] == "again")
-            scored.scores_alone = np.array([self._score_or_nan([pairs[index]])[0] for index in repeated])
+            indices = np.flatnonzero(frame["part"] == "again")
+            scored.scores_alone = np.array([self._score_or_nan([pairs[index]])[0] for index in indices])
         return scored
 
     def _score_or_nan(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -280,10 +280,10 @@ class _Caller:
         sides = [*zip(*pairs, strict=True)][:: -1 if self._candidate_first else 1]
         try:
             if self._batched:
-                returned = list(self._function(*map(list, sides)))
+                outputs = list(self._function(*map(list, sides)))
             else:
-                returned = [self._function(*(side[0] for side in sides))]
-            numbers = [value.item() if hasattr(value, "item") else value for value in returned]
+                outputs = [self._function(*(side[0] for side in sides))]
+            numbers = [value.item() if hasattr(value, "item") else value for value in outputs]
             values = [math.nan if value is None else float(value) for value in numbers]
         except Exception as error:
             if len(pairs) > 1:
@@ -303,9 +303,9 @@ def fill_failures(frame: pd.DataFrame, oriented: FloatArray) -> FloatArray:
     """
     filled, lowest = oriented.copy(), float(np.nanmin(oriented))
     for part in frame["part"].unique():
-        in_part = (frame["part"] == part).to_numpy()
-        part_scores = oriented[in_part & np.isfinite(oriented)]
-        filled[in_part & ~np.isfinite(oriented)] = part_scores.min() if len(part_scores) else lowest
+        mask = (frame["part"] == part).to_numpy()
+        part_scores = oriented[mask & np.isfinite(oriented)]
+        filled[mask & ~np.isfinite(oriented)] = part_scores.min() if len(part_scores) else lowest
     return filled
 
 
