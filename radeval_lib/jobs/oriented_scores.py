@@ -26,10 +26,10 @@ PUBLISHED = ("ratescore", "f1_radgraph", "green")
 def score_candidates(
     metrics: Mapping[str, Metric], references: Sequence[str], candidates: Sequence[str]
 ) -> pd.DataFrame:
-    """Return the oriented score of each candidate (higher is better) in a column for each metric.
+    """Return the score of each candidate, where higher is better, in a column for each metric.
 
-    Columns have the names of ``metrics``. Scores are rounded to nine decimals, as stored scores are, so that
-    scores which differ only by rounding errors are tied.
+    Columns are named by the keys of ``metrics``. Scores are rounded to nine decimals, like stored scores, so
+    that scores that differ only by rounding errors are tied.
     """
     sides = list(references), list(candidates)
     return pd.DataFrame(
@@ -38,8 +38,7 @@ def score_candidates(
 
 
 def stored_scores(recording: Recording, metrics: Iterable[str] = ()) -> pd.DataFrame:
-    """Return the oriented stored scores of a set (higher is better), a row per candidate and a column per
-    metric.
+    """Return a set's stored scores, where higher is better: a row per candidate and a column per metric.
 
     ``metrics`` are names, such as ``rouge_l``; by default, all stored ones. Columns have the stored titles,
     which name a substitute model if there is one.
@@ -94,15 +93,15 @@ def bootstrap_correlations(
     DataError
         If a value is missing, a column or the ratings do not vary, or there are fewer than five cases.
     """
-    columns = {str(key): frame[key].to_numpy() for key in frame}
-    for key, values in [*columns.items(), ("the ratings", np.asarray(ratings))]:
-        finite = int(np.isfinite(np.asarray(values, np.float64)).sum())
-        if not finite == len(values) == len(cases):
-            problem = f"{key}: {len(values)} values, {finite} of them finite, for {len(cases)} candidates"
+    columns = {str(title): frame[title].to_numpy() for title in frame}
+    for title, values in [*columns.items(), ("the ratings", np.asarray(ratings))]:
+        n_finite = int(np.isfinite(np.asarray(values, np.float64)).sum())
+        if not n_finite == len(values) == len(cases):
+            problem = f"{title}: {len(values)} values, {n_finite} of them finite, for {len(cases)} candidates"
             raise DataError(problem, "the rated pairs", "Give every candidate one finite value.")
         if len(values) > 1 and np.ptp(values) == 0:
             remedy = "Leave this column out, or correct its source."
-            raise DataError(f"{key}: all {len(values)} values are {values[0]:g}", "the rated pairs", remedy)
+            raise DataError(f"{title}: all {len(values)} values are {values[0]:g}", "the rated pairs", remedy)
     groups, resamples = np.asarray(cases), run.profile.resamples
     try:
         return resample(columns, ratings, groups=groups, kind=kind, resamples=resamples, rng=run.rng(name))
