@@ -33,7 +33,7 @@ ERROR = "one significant error"
 FAIR = (ADVICE, WORDS, STYLE, ORDER, NORMAL)
 """Kinds of candidates that do not contradict the reference: advice adds to it, the others mean the same."""
 
-_ADVICE_OFF = 6  # two bits of a report's ``wording``; the impression gives advice if both are 0
+_ADVICE_OFF = 6  # two bits of a report's ``wording_seed``; the impression gives advice if both are 0
 _REWRITES: dict[str, RewriteKind] = {WORDS: "synonym", STYLE: "style"}
 _CATEGORIES = "bacd"  # letters of GREEN's error categories
 _COLUMNS = ["report", "phenomenon", "reference", "candidate"]
@@ -49,10 +49,10 @@ def _reword_impression(report: SyntheticReport, seed: int) -> dict[str, str]:
     if not any(entity.label in ("OBS-DP", "OBS-U") for entity in report.impression.radgraph):
         # The three low bits of the wording decide on content, so they are kept.
         rng = make_rng(seed, report.report_id, "conclusion")
-        reworded_report = replace(report, wording=rng.getrandbits(32) << 3 | report.wording & 7)
+        reworded_report = replace(report, wording_seed=rng.getrandbits(32) << 3 | report.wording_seed & 7)
         versions = {NORMAL: rerender(reworded_report, report.plan).impression.text}
     else:
-        advice_report = replace(report, wording=report.wording & ~_ADVICE_OFF)
+        advice_report = replace(report, wording_seed=report.wording_seed & ~_ADVICE_OFF)
         advice_text = rerender(advice_report, report.plan).impression.text
         versions = {ADVICE: advice_text} if advice_text.startswith(reference) else {}
         versions[ORDER] = " ".join(reversed(split_sentences(reference)))
@@ -98,7 +98,7 @@ def candidates(
     rows: list[tuple[str, str, str, str]] = []
     count = 0
     for source in generate(20 * n, seed, modality_anatomy=modality_anatomy):
-        report = rerender(replace(source, wording=source.wording | _ADVICE_OFF), source.plan)
+        report = rerender(replace(source, wording_seed=source.wording_seed | _ADVICE_OFF), source.plan)
         error_text, texts = _contradict_impression(report, seed, categories), _reword_impression(report, seed)
         if error_text is None or not texts:
             continue

@@ -129,5 +129,5 @@ def _keep_statements(plan: Plan, kept_uids: set[int]) -> Plan:
 
 def _reword(rng: Random, report: SyntheticReport, plan: Plan) -> SyntheticReport:
     """Return ``report`` with the statements of ``plan``, each randomly worded."""
-    reworded_plan = tuple(replace(planned, wording=rng.getrandbits(96), joined=False) for planned in plan)
-    return rerender(report, reworded_plan)
+    reworded = tuple(replace(planned, wording_seed=rng.getrandbits(96), joined=False) for planned in plan)
+    return rerender(report, reworded)

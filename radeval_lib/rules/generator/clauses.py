@@ -1,4 +1,4 @@
-"""Clauses, which word findings and denials by filling the slots of a frame."""
+"""Writes findings and denials as clauses, by filling the slots of frames."""
 
 from __future__ import annotations
 
@@ -20,327 +20,338 @@ from radeval_lib.rules.lexicon.entries import Phrase, Place, State
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.report_text.words import Span
 
-#: The most words of an entity that span-based taggers consider (Zhao et al. 2024, appendix A.9).
+#: The maximum number of words in an entity that span-based taggers consider (Zhao et al. 2024, appendix A.9).
 LONGEST_SPAN = 8
 
 
 class Clause:
-    """The base of clauses, which fill the slots of a frame: the method ``slot_x`` fills the slot ``x``.
+    """The base class of clauses; the method ``slot_x`` fills the slot ``x`` of a frame.
 
-    ``head`` is the id of the observation or structure that the clause is about, -1 until that is written.
+    ``head`` is the id of the observation or structure that the clause is about; -1 before it is written.
     """
 
-    def __init__(self, builder: TextBuilder, style: Style, wording: int, label: str) -> None:
-        """Prepare a clause that writes to ``builder``; ``label`` is that of its observations without one."""
+    def __init__(self, builder: TextBuilder, style: Style, wording_seed: int, label: str) -> None:
+        """Prepare a clause that writes to ``builder``; ``label`` is given to observations without a label."""
         self.builder, self.lexicon, self.words = builder, load_lexicon(), load_words()
-        self.style, self.wording, self.label = style, wording, label
+        self.style, self.wording_seed, self.label = style, wording_seed, label
         self.head = -1
 
-    def run(self, frame: Frame) -> None:
-        """Write a frame, slot by slot."""
+    def write(self, frame: Frame) -> None:
+        """Write a frame with its slots filled."""
         builder = self.builder
         for name, text, phrase in frame.operations:
             if name == "word":
-                builder.word(text)
+                builder.add_text(text)
             elif phrase is None:
                 getattr(self, f"slot_{name}")()
-            else:  # A word of change is annotated; a denied one is a negated phrase ("not changed").
-                _, head, _ = builder.phrase(phrase, "OBS-DA" if name == "denied" else self.label)
+            else:  # A word of change is annotated; "denied" stands for a negated phrase ("not changed").
+                _, head, _ = builder.add_phrase(phrase, "OBS-DA" if name == "denied" else self.label)
                 if self.head >= 0:
                     builder.relate(head, "modify", self.head)
 
     def slot_seen(self) -> None:
-        """Write a word for seen: "noted"."""
-        self.builder.word(pick(self.words.lists["seen"], self.wording, Byte.VERB))
+        """Write a word such as "seen" or "noted"."""
+        self.builder.add_text(pick(self.words.lists["seen"], self.wording_seed, Byte.VERB))
 
     def slot_since(self) -> None:
-        """Write the time of comparison: "since the prior study"."""
-        self.builder.word(pick(self.words.lists["since"], self.wording, Byte.SINCE))
+        """Write the time of comparison, such as "since the prior study"."""
+        self.builder.add_text(pick(self.words.lists["since"], self.wording_seed, Byte.SINCE))
 
 
 class FindingClause(Clause):
-    """The clause of a finding; the bytes of ``wording`` decide its name, the form of its place and so on."""
+    """A clause that states a finding.
 
-    def __init__(self, builder: TextBuilder, style: Style, wording: int, finding: PlannedFinding) -> None:
-        """Choose the words of a finding that do not depend on the frame, by the bytes of ``wording``."""
-        super().__init__(builder, style, wording, "OBS-U" if finding.certainty == "uncertain" else "OBS-DP")
-        lexicon = self.lexicon
-        concept = self.concept = lexicon.concepts[finding.concept]
+    Attributes
+    ----------
+    state : the predicate that states the finding; None if its name does.
+    change_form : "pre" (before the noun), "post" (after it), "verb" (as the predicate), or "" for no change.
+    place_precedes, size_precedes : whether the place and the size precede the noun.
+    looks_follow : whether the appearance follows as a separate sentence.
+    """
+
+    def __init__(
+        self, builder: TextBuilder, style: Style, wording_seed: int, finding: PlannedFinding
+    ) -> None:
+        """Choose the words that do not depend on the frame, by the bytes of ``wording_seed``."""
+        label = "OBS-U" if finding.certainty == "uncertain" else "OBS-DP"
+        super().__init__(builder, style, wording_seed, label)
+        concept = self.concept = self.lexicon.concepts[finding.concept]
         self.finding = finding
-        self.rate = "Anatomy" if concept.device else "Disease" if concept.disease else "Abnormality"
-        self.place: Place | None = lexicon.places[finding.place] if finding.place else None
+        self.rate_type = "Anatomy" if concept.device else "Disease" if concept.disease else "Abnormality"
+        self.place: Place | None = self.lexicon.places[finding.place] if finding.place else None
         self.state: State | None = None
         self.span: Span = (0, 0)
         self.diagnosis: Span | None = None
         self.hedge: Span | None = None
-        self.roles: list[tuple[Span, Span]] = []
-        self.subject = -1
+        self.landmarks: list[tuple[Span, Span]] = []  # each preposition with the place
+        self.subject_id = -1
         self.change_form = ""
-        self.looks_later = False
+        self.looks_follow = False
         if concept.names:
             self._choose_name()
-        place, place_byte = self.place, get_byte(wording, Byte.PLACE)
-        self.short = bool(place and place.shorts and style == "hospital" and place_byte & 12 == 0)
-        self.place_before = bool(
+        place, place_byte = self.place, get_byte(wording_seed, Byte.PLACE)
+        self.is_short = bool(place and place.shorts and style == "hospital" and place_byte & 12 == 0)
+        self.place_precedes = bool(
             place
             and place_byte & 1
             and not concept.device
             and finding.side in place.premodifiers
             and concept.names
             # This avoids "left renal renal cyst".
-            and not place.premodifiers[finding.side][0].words & self.words_of_name
+            and not place.premodifiers[finding.side][0].words & self.name_words
         )
-        self.size_inside = get_byte(wording, Byte.SIZE) & 1 == 0
+        self.size_precedes = get_byte(wording_seed, Byte.SIZE) & 1 == 0
 
     def _choose_name(self) -> None:
-        """Choose a name, if possible one that repeats no word of the appearance or the place, and its
-        number."""
+        """Choose the name and its number; if possible, it repeats no word of the appearance or the place."""
         finding, names = self.finding, self.concept.names
-        looks = frozenset[str]().union(*(self.lexicon.looks[look].words for look in finding.looks))
-        if looks:
-            names = tuple(name for name in names if not name.words & looks) or names
+        look_words = frozenset[str]().union(*(self.lexicon.looks[look].words for look in finding.looks))
+        if look_words:
+            names = tuple(name for name in names if not name.words & look_words) or names
         if self.style == "hospital" and self.concept.shorts and not finding.many:
             names = names + self.concept.shorts
         if finding.many:
             names = tuple(name for name in names if name.number == "count") or names
-        if self.place is not None:  # It avoids "renal cyst of the left kidney".
-            words = self.place.nouns[finding.side][0].words
-            names = tuple(name for name in names if not name.words & words) or names
-        name = pick(names, self.wording, Byte.NAME)
+        if self.place is not None:  # This avoids "renal cyst of the left kidney".
+            place_words = self.place.nouns[finding.side][0].words
+            names = tuple(name for name in names if not name.words & place_words) or names
+        name = pick(names, self.wording_seed, Byte.NAME)
         self.number = name.number
         self.plural = name.number == "plural" or (
             name.number == "count" and (finding.many or finding.side == "bilateral")
         )
         self.prefix = name.prefix
-        self.words_of_name = name.words
+        self.name_words = name.words
         self.name: Phrase = name.many if self.plural else name.one
 
     # --- noun phrase ---
 
-    def modifiers(self) -> list[Phrase]:
+    def list_modifiers(self) -> list[Phrase]:
         """Return the phrases before the noun: number, change, severity, size, appearance and prefix, in this
         order."""
-        finding, words, wording = self.finding, self.words, self.wording
+        finding, words, wording_seed = self.finding, self.words, self.wording_seed
         concept = self.concept
-        pieces: list[Phrase] = []
+        modifiers: list[Phrase] = []
         if finding.many:
-            pieces.append(pick(words.many, wording, Byte.EXTRA))
+            modifiers.append(pick(words.many, wording_seed, Byte.EXTRA))
         if self.change_form == "pre" and finding.change:
-            table = words.before[concept.size is not None]
-            pieces.append(pick(table[finding.change], wording, Byte.CHANGE))
+            table = words.change_modifiers[concept.size is not None]
+            modifiers.append(pick(table[finding.change], wording_seed, Byte.CHANGE))
         if finding.severity is not None and concept.scale:
             steps = words.scales[concept.scale, "adjectives"]
-            pieces.append(pick(steps[finding.severity], wording, Byte.SEVERITY))
-        if finding.size_mm and self.size_inside and not concept.device:
-            pieces.append(self._size_phrase())
-        if finding.looks and not self.looks_later:
+            modifiers.append(pick(steps[finding.severity], wording_seed, Byte.SEVERITY))
+        if finding.size_mm and self.size_precedes and not concept.device:
+            modifiers.append(self._build_size())
+        if finding.looks and not self.looks_follow:
             looks = (self.lexicon.looks[look] for look in finding.looks)
-            pieces += [look for look in looks if not look.words & self.words_of_name]
+            modifiers += [look for look in looks if not look.words & self.name_words]
         if self.prefix is not None:
-            pieces.append(self.prefix)
-        return pieces
+            modifiers.append(self.prefix)
+        return modifiers
 
-    def _modifiers_that_fit(self) -> list[Phrase]:
-        """Return the phrases before the noun, at most so many that the entity has :data:`LONGEST_SPAN`
-        words if possible; place, size and change are moved behind the noun, in this order, until it fits."""
-        fallbacks = {"place_before": False, "size_inside": False, "change_form": "post", "": None}
+    def _fit_modifiers(self) -> list[Phrase]:
+        """Return the phrases before the noun, after moving place, size and change, in this order, behind the
+        noun until the entity has at most :data:`LONGEST_SPAN` words or none of them is left."""
+        fallbacks = {"place_precedes": False, "size_precedes": False, "change_form": "post", "": None}
         for attribute, value in fallbacks.items():
-            pieces = self.modifiers()
-            words = sum(len(piece.text.split()) for piece in [*pieces, self.name])
-            if self.place_before and self.place is not None:
-                words += max(len(p.text.split()) for p in self.place.premodifiers[self.finding.side])
-            if words <= LONGEST_SPAN or not attribute:
+            modifiers = self.list_modifiers()
+            length = sum(len(phrase.text.split()) for phrase in [*modifiers, self.name])
+            if self.place_precedes and self.place is not None:
+                length += max(len(p.text.split()) for p in self.place.premodifiers[self.finding.side])
+            if length <= LONGEST_SPAN or not attribute:
                 break
             if attribute != "change_form" or self.change_form == "pre":
                 setattr(self, attribute, value)
-        return pieces
+        return modifiers
 
-    def noun_phrase(self, determiner: str) -> None:
-        """Write the noun phrase; ``determiner`` is "a" (for "a" or "an" where grammar asks for it),
-        "the", or "" for none."""
+    def write_noun_phrase(self, determiner: str) -> None:
+        """Write the noun phrase; ``determiner`` is "a" ("a" or "an", if the noun takes it), "the", or "" for
+        none."""
         finding, builder = self.finding, self.builder
-        pieces = self._modifiers_that_fit()
+        modifiers = self._fit_modifiers()
         place_phrase: Phrase | None = None
         if self.place is not None:
-            if self.place_before:
-                place_phrase = pick(self.place.premodifiers[finding.side], self.wording, Byte.EXTRA)
+            if self.place_precedes:
+                place_phrase = pick(self.place.premodifiers[finding.side], self.wording_seed, Byte.EXTRA)
         elif finding.side:
             place_phrase = self.words.sides[finding.side]
-        first_phrase = pieces[0] if pieces else place_phrase or self.name
+        first_phrase = modifiers[0] if modifiers else place_phrase or self.name
         if determiner == "the":
-            builder.word("the")
+            builder.add_text("the")
         elif determiner == "a" and (
             first_phrase.text.endswith(" of") or not (self.plural or self.number == "mass")
         ):
-            builder.word(choose_article(first_phrase.text))
-        phrases = [builder.phrase(piece, self.label) for piece in pieces]
+            builder.add_text(choose_article(first_phrase.text))
+        positions = [builder.add_phrase(modifier, self.label) for modifier in modifiers]
         place_id = -1
         if place_phrase is not None:
-            phrases.append(builder.phrase(place_phrase))
-            place_id = phrases[-1][2]
-        phrases.append(builder.phrase(self.name, self.label))
-        start, (_, self.head, anatomy) = phrases[0][0], phrases[-1]
-        for _, head, _ in phrases[: len(pieces)]:
+            positions.append(builder.add_phrase(place_phrase))
+            place_id = positions[-1][2]
+        positions.append(builder.add_phrase(self.name, self.label))
+        start, (_, self.head, anatomy) = positions[0][0], positions[-1]
+        for _, head, _ in positions[: len(modifiers)]:
             builder.relate(head, "modify", self.head)
         if place_id >= 0 and self.place is None and anatomy >= 0:
             builder.relate(place_id, "modify", anatomy)  # "left pleural effusion"
         elif place_id >= 0:
             builder.relate(self.head, "located_at", place_id)
-        if self.subject >= 0:
-            builder.relate(self.head, "located_at", self.subject)
+        if self.subject_id >= 0:
+            builder.relate(self.head, "located_at", self.subject_id)
         self.span = (start, builder.end)
-        builder.entity(start, builder.end, self.rate)
+        builder.add_entity(start, builder.end, self.rate_type)
 
-    slot_np = partialmethod(noun_phrase, "a")
-    slot_bare = partialmethod(noun_phrase, "")
-    slot_the = partialmethod(noun_phrase, "the")
+    slot_np = partialmethod(write_noun_phrase, "a")
+    slot_bare = partialmethod(write_noun_phrase, "")
+    slot_the = partialmethod(write_noun_phrase, "the")
 
-    def _write_agreeing(self, singular: str, many: str) -> None:
+    def _write_verb(self, singular: str, plural: str) -> None:
         """Write the form of a verb that agrees with the noun phrase or with the subject of the predicate."""
-        self.builder.word(many if self.plural else singular)
+        self.builder.add_text(plural if self.plural else singular)
 
-    slot_be = partialmethod(_write_agreeing, "is", "are")
-    slot_have = partialmethod(_write_agreeing, "has", "have")
-    slot_remain = partialmethod(_write_agreeing, "remains", "remain")
-    slot_appear = partialmethod(_write_agreeing, "appears", "appear")
+    slot_be = partialmethod(_write_verb, "is", "are")
+    slot_have = partialmethod(_write_verb, "has", "have")
+    slot_remain = partialmethod(_write_verb, "remains", "remain")
+    slot_appear = partialmethod(_write_verb, "appears", "appear")
 
     # --- attributes ---
 
-    def _size_phrase(self) -> Phrase:
-        """Return the size in words; most sizes of 10 mm or more, and all of devices, are in centimetres."""
+    def _build_size(self) -> Phrase:
+        """Return the size as a phrase, in centimetres for devices and for most sizes of 10 mm or more."""
         sizes = self.finding.size_mm or ()
-        in_centimetres = min(sizes) >= 10 and get_byte(self.wording, Byte.SIZE) & 6 != 0
+        in_centimetres = min(sizes) >= 10 and get_byte(self.wording_seed, Byte.SIZE) & 6 != 0
         return build_size_phrase(sizes, in_centimetres or self.concept.device)
 
-    def _say_size(self) -> None:
+    def _write_size(self) -> None:
         """Write the size as a modifier of the finding."""
-        _, head, _ = self.builder.phrase(self._size_phrase(), self.label)
+        _, head, _ = self.builder.add_phrase(self._build_size(), self.label)
         self.builder.relate(head, "modify", self.head)
 
     def slot_size(self) -> None:
-        """Write the size unless it is before the noun: " measuring 8 mm"."""
-        if self.finding.size_mm and not self.size_inside and not self.concept.device:
-            self.builder.word(pick(self.words.lists["measure"], self.wording, Byte.EXTRA))
-            self._say_size()
+        """Write the size, such as "measuring 8 mm", unless it precedes the noun."""
+        if self.finding.size_mm and not self.size_precedes and not self.concept.device:
+            self.builder.add_text(pick(self.words.lists["measure"], self.wording_seed, Byte.EXTRA))
+            self._write_size()
 
-    def _say_place(self) -> tuple[Span, int]:
-        """Write the place; return its (start, end) and the id of its anatomy."""
+    def _write_place(self) -> tuple[Span, int]:
+        """Write the place; return its (start, end) and the id of its anatomy head."""
         place, side, builder = self.place, self.finding.side, self.builder
         assert place is not None
         if place.article and side != "bilateral":
-            builder.word("the")
-        place_forms = place.shorts[side] if self.short and side in place.shorts else place.nouns[side]
-        start, _, anatomy = builder.phrase(pick(place_forms, self.wording, Byte.EXTRA))
-        builder.entity(start, builder.end, "Anatomy")
+            builder.add_text("the")
+        place_forms = place.shorts[side] if self.is_short and side in place.shorts else place.nouns[side]
+        start, _, anatomy = builder.add_phrase(pick(place_forms, self.wording_seed, Byte.EXTRA))
+        builder.add_entity(start, builder.end, "Anatomy")
         return (start, builder.end), anatomy
 
-    def _locate(self) -> None:
-        """Write a preposition and the place, and remember the spatial relation for :meth:`finish`."""
+    def _write_location(self) -> None:
+        """Write a preposition and the place, and record them for :meth:`finish`."""
         assert self.place is not None
         prepositions = self.place.prepositions
         if self.concept.device:  # The tip of a device is in the stomach, never of it.
             prepositions = tuple(word for word in prepositions if word != "of") or ("in",)
-        indicator = self.builder.word(pick(prepositions, self.wording, Byte.LIST))
-        landmark, anatomy = self._say_place()
+        indicator = self.builder.add_text(pick(prepositions, self.wording_seed, Byte.LIST))
+        landmark, anatomy = self._write_place()
         self.builder.relate(self.head, "located_at", anatomy)
-        self.roles.append((indicator, landmark))
+        self.landmarks.append((indicator, landmark))
 
     def slot_loc(self) -> None:
-        """Write the place unless it is before the noun: " in the right lower lobe"."""
-        if self.place is not None and not self.place_before:
-            self._locate()
+        """Write the place, such as "in the right lower lobe", unless it precedes the noun."""
+        if self.place is not None and not self.place_precedes:
+            self._write_location()
 
     def slot_tip(self) -> None:
-        """Write where the tip is (" with the tip in the SVC", " terminating 4 cm above the carina"), or the
-        place of a finding without a tip; nothing if there is no place."""
+        """Write the place of a tip, such as "with the tip in the SVC" or "terminating 4 cm above the carina".
+
+        Without a tip, the place of the finding is written; without a place, nothing is written.
+        """
         if self.place is None:
             return
         if not self.concept.tip:
-            self._locate()
+            self._write_location()
             return
         options = self.words.lists["tip"]["many" if self.plural else "one"]
-        self.builder.word(pick(options, self.wording, Byte.CAUSE).strip())
+        self.builder.add_text(pick(options, self.wording_seed, Byte.CAUSE).strip())
         if self.finding.size_mm:
-            self._say_size()
-        self._locate()
+            self._write_size()
+        self._write_location()
 
     def slot_where(self) -> None:
         """Write the place as the subject of the sentence."""
-        _, self.subject = self._say_place()
+        _, self.subject_id = self._write_place()
 
     def slot_show(self) -> None:
-        """Write the verb ("shows") whose subject is the place."""
+        """Write a verb such as "shows" in agreement with the place."""
         assert self.place is not None
         number = "many" if self.place.plural or self.finding.side == "bilateral" else "one"
-        self.builder.word(pick(self.words.lists["show"], self.wording, Byte.VERB)[number])
+        self.builder.add_text(pick(self.words.lists["show"], self.wording_seed, Byte.VERB)[number])
 
     def slot_change(self) -> None:
-        """Write the change if it follows the finding: ", unchanged from prior"."""
+        """Write the change, such as ", unchanged from prior", if it follows the finding."""
         if self.finding.change and self.change_form == "post":
-            self.builder.word(",")
-            self._say_change("post" if self.state is None else "state")
+            self.builder.add_text(",")
+            self._write_change("post" if self.state is None else "state")
 
     def slot_changed(self) -> None:
-        """Write the change as the predicate: "has increased"."""
-        self._say_change("verb")
+        """Write the change as the predicate, such as "has increased"."""
+        self._write_change("verb")
 
-    def _say_change(self, form: str) -> None:
+    def _write_change(self, form: str) -> None:
         """Write the change in one of the forms "post", "state" and "verb" of ``grammar.yml``."""
         assert self.finding.change is not None
         table = self.words.change[form, form != "state" and self.concept.size is not None]
-        self.run(pick(table[self.finding.change], self.wording, Byte.CHANGE))
+        self.write(pick(table[self.finding.change], self.wording_seed, Byte.CHANGE))
 
     def slot_again(self) -> None:
-        """Write the change before the noun phrase: "interval increase in the ..."."""
+        """Write the change before the noun phrase, as in "interval increase in the ..."."""
         assert self.finding.change is not None
-        self.run(pick(self.words.again[self.finding.change], self.wording, Byte.CHANGE))
+        self.write(pick(self.words.again[self.finding.change], self.wording_seed, Byte.CHANGE))
 
     def slot_cause(self) -> None:
-        """Write the suggested diagnosis: ", suggestive of pneumonia"."""
+        """Write the suggested diagnosis, if any, such as ", suggestive of pneumonia"."""
         if self.finding.suggests is None:
             return
         builder = self.builder
-        builder.word(",")
+        builder.add_text(",")
         concept = self.lexicon.concepts[self.finding.suggests]
-        name = pick(concept.names, self.wording, Byte.SEVERITY)
+        name = pick(concept.names, self.wording_seed, Byte.SEVERITY)
         hedges = self.words.lists["cause" if name.number == "count" else "due"][self.style]
-        self.hedge = builder.word(pick(hedges, self.wording, Byte.CAUSE))
+        self.hedge = builder.add_text(pick(hedges, self.wording_seed, Byte.CAUSE))
         is_plural = self.plural and self.state is None and name.number == "count"
         phrases = [name.prefix] if name.prefix else []
         phrases.append(name.many if is_plural else name.one)
         if name.number == "count" and not is_plural:
-            builder.word(choose_article(phrases[0].text))
-        positions = [builder.phrase(phrase, "OBS-U") for phrase in phrases]
+            builder.add_text(choose_article(phrases[0].text))
+        positions = [builder.add_phrase(phrase, "OBS-U") for phrase in phrases]
         start, head = positions[0][0], positions[-1][1]
         if name.prefix:
             builder.relate(positions[0][1], "modify", head)
         self.diagnosis = (start, builder.end)
-        builder.entity(start, builder.end, "Disease" if concept.disease else "Abnormality")
+        builder.add_entity(start, builder.end, "Disease" if concept.disease else "Abnormality")
         builder.relate(self.head, "suggestive_of", head)
 
-    def say_looks(self) -> None:
-        """Write the appearance as a sentence of its own, such as "It is spiculated"."""
+    def write_looks(self) -> None:
+        """Write the appearance as a separate sentence, such as "It is spiculated"."""
         builder = self.builder
-        builder.word("they are" if self.plural else "it is")
+        builder.add_text("they are" if self.plural else "it is")
         for index, look in enumerate(self.finding.looks):
             if index:
-                builder.word("and")
-            start, head, _ = builder.phrase(self.lexicon.looks[look], self.label)
+                builder.add_text("and")
+            start, head, _ = builder.add_phrase(self.lexicon.looks[look], self.label)
             builder.relate(head, "modify", self.head)
-            builder.entity(start, builder.end, "Abnormality")
+            builder.add_entity(start, builder.end, "Abnormality")
 
     # --- predicate ---
 
-    def be_a_state(self, state: State) -> None:
-        """Word the finding as a predicate by this state, in slots that are filled from now on."""
+    def use_state(self, state: State) -> None:
+        """Make the slots that are filled from now on state the finding by this predicate."""
         self.state, self.plural = state, state.plural
 
     def slot_subject(self) -> None:
         """Write the structure that is the subject of the predicate."""
         assert self.state is not None
         subjects = self.state.subjects
-        start, _, self.subject = self.builder.phrase(subjects.get(self.finding.side) or subjects[None])
-        self.builder.entity(start, self.builder.end, "Anatomy")
+        start, _, self.subject_id = self.builder.add_phrase(subjects.get(self.finding.side) or subjects[None])
+        self.builder.add_entity(start, self.builder.end, "Anatomy")
 
     def slot_adjective(self) -> None:
         """Write the adjective of the predicate, with an adverb if the finding has a severity."""
@@ -349,93 +360,92 @@ class FindingClause(Clause):
         start, adverb = -1, -1
         if finding.severity is not None and self.concept.scale:
             steps = self.words.scales[self.concept.scale, "adverbs"]
-            start, adverb, _ = builder.phrase(
-                pick(steps[finding.severity], self.wording, Byte.SEVERITY), self.label
+            start, adverb, _ = builder.add_phrase(
+                pick(steps[finding.severity], self.wording_seed, Byte.SEVERITY), self.label
             )
-        begin, self.head, _ = builder.phrase(adjectives.get(finding.side) or adjectives[None], self.label)
+        begin, self.head, _ = builder.add_phrase(adjectives.get(finding.side) or adjectives[None], self.label)
         start = begin if start < 0 else start
         if adverb >= 0:
             builder.relate(adverb, "modify", self.head)
-        builder.relate(self.head, "located_at", self.subject)
+        builder.relate(self.head, "located_at", self.subject_id)
         self.span = (start, builder.end)
-        builder.entity(start, builder.end, self.rate)
+        builder.add_entity(start, builder.end, self.rate_type)
 
     def finish(self) -> None:
-        """Add the spatial relations of the finding, with its diagnosis and hedge, once the clause is
-        written."""
-        for indicator, landmark in self.roles:
-            self.builder.role(SpatialRelation(indicator, self.span, landmark, self.diagnosis, self.hedge))
+        """Add the spatial relations of the finding; call it when the whole clause is written."""
+        for indicator, landmark in self.landmarks:
+            relation = SpatialRelation(indicator, self.span, landmark, self.diagnosis, self.hedge)
+            self.builder.add_roles(relation)
 
 
 # Clauses of denials.
 
 
 #: The bytes that choose the names of the denied findings, in turn. A denial has no severity, size or change,
-#: so that these bytes are free.
-_NAME_BYTES = [which for which in Byte if which >= Byte.NAME]
+#: so these bytes are free.
+_NAME_BYTES = [byte for byte in Byte if byte >= Byte.NAME]
 
 
-class Denied(NamedTuple):
-    """A denied finding: its name, whether the name is a plural, and its RaTE type."""
+class DeniedName(NamedTuple):
+    """The name of a denied finding: its phrase, whether it is a plural, and its RaTE type."""
 
-    name: Phrase
+    phrase: Phrase
     plural: bool
-    type: str
+    rate_type: str
 
 
 class DenialClause(Clause):
-    """The clause of a list of denied findings.
+    """A clause that denies a list of findings.
 
     Attributes
     ----------
-    items : the denied findings, in order.
-    structure : the name of the structure, and whether it is a plural, if all findings belong to one
-        structure; else None.
+    items : the names of the denied findings, in order.
+    structure : the name of the structure to which all findings belong, and whether it is a plural; None if
+        there is no such structure.
     """
 
-    def __init__(self, builder: TextBuilder, style: Style, wording: int, denial: Denial) -> None:
-        """Choose the names of the denied findings, by the bytes of ``wording``."""
-        super().__init__(builder, style, wording, "OBS-DA")
-        lexicon, words = self.lexicon, self.words
-        self.items: list[Denied] = []
+    def __init__(self, builder: TextBuilder, style: Style, wording_seed: int, denial: Denial) -> None:
+        """Choose the names of the denied findings, by the bytes of ``wording_seed``."""
+        super().__init__(builder, style, wording_seed, "OBS-DA")
+        self.items: list[DeniedName] = []
         mentioned: set[str] = set()
-        for index, key in enumerate(denial.concepts):
-            concept = lexicon.concepts[key]
+        concepts = [self.lexicon.concepts[key] for key in denial.concepts]
+        for index, concept in enumerate(concepts):
             names = tuple(name for name in concept.denied if name[0].text not in mentioned) or concept.denied
-            phrase, plural = pick(names, wording, _NAME_BYTES[index % len(_NAME_BYTES)])
+            phrase, plural = pick(names, wording_seed, _NAME_BYTES[index % len(_NAME_BYTES)])
             mentioned.add(phrase.text)
-            self.items.append(Denied(phrase, plural, "Non-Disease" if concept.disease else "Non-Abnormality"))
-        concepts = [lexicon.concepts[key] for key in denial.concepts]
-        bodies = {words.bodies.get((c.region, c.system)) for c in concepts}
+            rate_type = "Non-Disease" if concept.disease else "Non-Abnormality"
+            self.items.append(DeniedName(phrase, plural, rate_type))
+        bodies = {self.words.bodies.get((c.region, c.system)) for c in concepts}
         self.structure = bodies.pop() if len(bodies) == 1 else None
 
     def write_list(self, conjunction: str) -> None:
         """Write the names of the denied findings as a list; half of the lists of three or more have a
         comma before the conjunction."""
         builder, last = self.builder, len(self.items) - 1
-        comma = last > 1 and get_byte(self.wording, Byte.COMMA) & 1
+        has_comma = last > 1 and get_byte(self.wording_seed, Byte.COMMA) & 1
         for index, item in enumerate(self.items):
             if index:
-                if last > 1 and (index < last or comma):
-                    builder.word(",")
+                if last > 1 and (index < last or has_comma):
+                    builder.add_text(",")
                 if index == last:
-                    builder.word(conjunction)
-            start, head, anatomy = builder.phrase(item.name, self.label)
-            builder.entity(start, builder.end, item.type)
+                    builder.add_text(conjunction)
+            start, head, anatomy = builder.add_phrase(item.phrase, self.label)
+            builder.add_entity(start, builder.end, item.rate_type)
             if self.head >= 0 and anatomy < 0:
                 builder.relate(head, "located_at", self.head)
 
     def slot_body(self) -> None:
-        """Write the structure to which all of the denied findings belong."""
+        """Write the structure to which all denied findings belong."""
         assert self.structure is not None
-        start, _, self.head = self.builder.phrase(self.structure[0])
-        self.builder.entity(start, self.builder.end, "Anatomy")
+        start, _, self.head = self.builder.add_phrase(self.structure[0])
+        self.builder.add_entity(start, self.builder.end, "Anatomy")
 
     def slot_show_b(self) -> None:
-        """Write the verb ("shows") whose subject is the structure."""
+        """Write a verb such as "shows" in agreement with the structure."""
         assert self.structure is not None
-        verb = pick(self.words.lists["show_normal"], self.wording, Byte.VERB)
-        self.builder.word(verb["many" if self.structure[1] else "one"])
+        verb = pick(self.words.lists["show_normal"], self.wording_seed, Byte.VERB)
+        self.builder.add_text(verb["many" if self.structure[1] else "one"])
 
     slot_or = partialmethod(write_list, "or")
     slot_nor = partialmethod(write_list, "nor")
@@ -443,29 +453,29 @@ class DenialClause(Clause):
 
     def _write_be(self, plural: bool) -> None:
         """Write "are" for a plural subject, else "is"."""
-        self.builder.word("are" if plural else "is")
+        self.builder.add_text("are" if plural else "is")
 
     @property
-    def _several(self) -> bool:
-        """Whether the list takes a plural verb if "and" joins it: it has several items, or its item is a
+    def _is_plural(self) -> bool:
+        """Whether the list, with "and", takes a plural verb: it has several items, or its only item is a
         plural."""
         return len(self.items) > 1 or self.items[0].plural
 
     def slot_fbe(self) -> None:
-        """Write "is" or "are", in agreement with the first of the list."""
+        """Write "is" or "are", in agreement with the first item of the list."""
         self._write_be(self.items[0].plural)
 
     def slot_nbe(self) -> None:
-        """Write "is" or "are", in agreement with the last of the list, which is next to it."""
+        """Write "is" or "are", in agreement with the last item of the list, which is next to it."""
         self._write_be(self.items[-1].plural)
 
     def slot_lbe(self) -> None:
         """Write "is" or "are", in agreement with the whole list."""
-        self._write_be(self._several)
+        self._write_be(self._is_plural)
 
     def slot_have_l(self) -> None:
         """Write "has" or "have", in agreement with the whole list."""
-        self.builder.word("have" if self._several else "has")
+        self.builder.add_text("have" if self._is_plural else "has")
 
     def slot_bbe(self) -> None:
         """Write "is" or "are", in agreement with the structure."""

@@ -31,21 +31,21 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chances:
-    """How often reports of a style state findings, attributes and so on; probabilities unless noted."""
+    """Probabilities of what the reports of one style state; the comments name the exceptions."""
 
-    counts: tuple[float, ...]  # shares of reports with 0, 1, 2 ... findings that are not devices
-    rare: float  # factor of the weight of rare diseases
-    device: float
-    normal: float  # that a normal statement of weight 1 is drawn, if nothing contradicts it
-    most_denials: int  # number of concepts; a report denies fewer
-    longest_denial: int  # the most concepts in one denial
-    other_order: float  # that the report begins with another organ than usual
-    joined: float  # that a statement that can be joined to the one before is
+    counts: tuple[float, ...]  # weights of 0, 1, 2 ... findings other than devices
+    rare: float  # the factor for the weight of rare diseases
+    device: float  # the probability of one more device, up to three
+    normal: float  # the probability of a normal statement of weight 1 that nothing contradicts
+    denial_limit: int  # a report denies fewer concepts than this
+    longest_denial: int  # the maximum number of concepts in one denial
+    other_order: float  # the probability that a report begins with another organ system than usual
+    joined: float  # the probability of joining a statement to the one before it, if possible
     look: float
     second_look: float
     suggestion: float
-    remark: float = 0.12  # that a remark of weight 1 is drawn
-    no_place: float = 0.4  # that a vague finding has no place
+    remark: float = 0.12  # the probability of a remark of weight 1
+    no_place: float = 0.4  # the probability that a vague finding has no place
     both_sides: float = 0.15
     severity: float = 0.62
     many: float = 0.2
@@ -53,17 +53,17 @@ class Chances:
     size_on_x_ray: float = 0.5
     two_diameters: float = 0.3
     uncertain: float = 0.1
-    change: float = 0.42  # if there is an earlier examination
-    unchanged: float = 0.45  # that a stated change is "unchanged"
+    change: float = 0.42  # the probability of a change if there is an earlier examination
+    unchanged: float = 0.45  # the probability that a stated change is "unchanged"
 
 
 CHANCES: dict[Style, Chances] = {
     "hospital": Chances(
-        counts=(0.24, 0.22, 0.20, 0.15, 0.10, 0.06, 0.03), rare=0.02, device=0.22, normal=0.1, most_denials=7,
+        counts=(0.24, 0.22, 0.20, 0.15, 0.10, 0.06, 0.03), rare=0.02, device=0.22, normal=0.1, denial_limit=7,
         longest_denial=3, other_order=0.35, joined=0.3, look=0.35, second_look=0, suggestion=0.3,
     ),
     "encyclopaedic": Chances(
-        counts=(0.02, 0.34, 0.30, 0.20, 0.10, 0.04, 0.0), rare=2.5, device=0.06, normal=0.055, most_denials=4,
+        counts=(0.02, 0.34, 0.30, 0.20, 0.10, 0.04, 0.0), rare=2.5, device=0.06, normal=0.055, denial_limit=4,
         longest_denial=4, other_order=0, joined=0.6, look=0.85, second_look=0.5, suggestion=0.45,
     ),
 }  # fmt: skip
@@ -80,11 +80,11 @@ class Weighted(Generic[_T]):
 
     __slots__ = ("options", "totals")
 
-    def __init__(self, weights: Iterable[tuple[_T, float]]) -> None:
-        """Store (option, weight) pairs as options and cumulated weights."""
-        chosen = list(weights)
-        self.options = tuple(option for option, _ in chosen)
-        self.totals = tuple(accumulate(weight for _, weight in chosen))
+    def __init__(self, options: Iterable[tuple[_T, float]]) -> None:
+        """Store (option, weight) pairs as options and cumulative weights."""
+        pairs = list(options)
+        self.options = tuple(option for option, _ in pairs)
+        self.totals = tuple(accumulate(weight for _, weight in pairs))
 
     def draw(self, rng: Random) -> _T:
         """Return one of the options, drawn in proportion to its weight."""
@@ -97,11 +97,12 @@ class Menu:
 
     Attributes
     ----------
-    findings, devices, deniable : the findings, devices and denied findings, with their weights.
-    normals, remarks : the statements of normality, and the remarks.
-    systems : the rank of each (region, organ system) in the usual order of reports.
-    counts : the numbers of findings other than devices, with their weights.
-    density : the factor by which the weight of a statement of normality is multiplied for its probability.
+    findings, devices, deniable : the findings other than devices, the devices, and the findings that can be
+        denied, with their weights.
+    normals, remarks : the normal statements, and the remarks.
+    systems : a mapping from (region, organ system) to its rank in the usual order of reports.
+    counts : the possible numbers of findings other than devices, with their weights.
+    density : the probability of a normal statement of weight 1.
     """
 
     findings: Weighted[Concept]
@@ -119,15 +120,15 @@ def build_menu(exam: Exam, style: Style) -> Menu:
     """Return everything that reports of an examination in a style can state."""
     lexicon, chances = load_lexicon(), CHANCES[style]
     protocol = lexicon.protocols[exam.modality, exam.anatomy]
-    concepts = [c for region in protocol.regions for c in region.concepts if lexicon.shown(c, exam)]
+    concepts = [c for region in protocol.regions for c in region.concepts if lexicon.can_occur(c, exam)]
 
-    def weighted(chosen: Iterable[Concept]) -> Weighted[Concept]:
-        return Weighted((c, c.common * (chances.rare if c.rare else 1.0)) for c in chosen)
+    def weigh(findings: Iterable[Concept]) -> Weighted[Concept]:
+        return Weighted((c, c.common * (chances.rare if c.rare else 1.0)) for c in findings)
 
     systems = [(region.key, system) for region in protocol.regions for system in region.systems]
     return Menu(
-        weighted(c for c in concepts if not c.device and c.common > 0),
-        weighted(c for c in concepts if c.device),
+        weigh(c for c in concepts if not c.device and c.common > 0),
+        weigh(c for c in concepts if c.device),
         Weighted((c, c.denials) for c in concepts if c.denials > 0 and not c.device),
         tuple(n for r in protocol.regions for n in r.normals if n.scope.admits(exam)),
         tuple(e for r in protocol.regions for e in r.remarks if e.weight and e.scope.admits(exam)),
@@ -138,8 +139,8 @@ def build_menu(exam: Exam, style: Style) -> Menu:
 
 
 def list_changes(concept: Concept) -> tuple[Change, ...]:
-    """Return the changes that are plausible for a finding: devices do not enlarge, and old or anatomical
-    findings stay unchanged."""
+    """Return the plausible changes of a finding: devices do not enlarge, and old or anatomical findings stay
+    unchanged."""
     if not concept.changes:
         return ()
     if concept.device:
@@ -147,15 +148,18 @@ def list_changes(concept: Concept) -> tuple[Change, ...]:
     return CHANGES if concept.uncertain else ("unchanged",)
 
 
-def list_sides(lexicon: Lexicon, concept: Concept, site: str | None) -> tuple[Side, ...]:
-    """Return the sides that a finding can have at ``site``, the key of a place; None for no place."""
-    if site is not None:
-        return tuple(side for side in lexicon.places[site].nouns if side)  # type: ignore[misc]
+def list_sides(lexicon: Lexicon, concept: Concept, place: str | None) -> tuple[Side, ...]:
+    """Return the sides that a finding can have at the place with the key ``place``, or without a place."""
+    if place is not None:
+        return tuple(side for side in lexicon.places[place].nouns if side)  # type: ignore[misc]
     return ("left", "right", "bilateral") if concept.sided else ()
 
 
 def draw_size(rng: Random, low: int, high: int, two_diameters: bool) -> tuple[int, ...]:
-    """Return one or two diameters in millimetres, log-uniform between ``low`` and ``high``."""
+    """Return a drawn diameter in mm, log-uniform between ``low`` and ``high``.
+
+    If ``two_diameters`` is true and the diameter is large enough, a shorter one follows.
+    """
     long_diameter = round(low * (high / low) ** rng.random())
     if not two_diameters or long_diameter <= low + 1:
         return (long_diameter,)
@@ -166,29 +170,29 @@ def draw_finding(
     rng: Random, concept: Concept, exam: Exam, style: Style, *, prior: bool, blocked: frozenset[str]
 ) -> PlannedFinding:
     """Return a finding with drawn attributes: place, side, severity, number, size, looks, certainty, change
-    and suggested diagnosis. They are drawn in a fixed order, so that equal random numbers give equal
-    findings.
+    and suggested diagnosis.
+
+    The order of the draws is fixed, so equal random numbers give equal findings.
 
     Parameters
     ----------
-    concept : what the finding is.
-    exam : the examination, which decides the possible places and, by its modality, how often sizes are stated
-        and which looks are possible.
-    style : the style, which decides the probability of each attribute (``CHANCES``).
+    concept : the entry of the finding in the lexicon.
+    exam : the examination, which determines the possible places and looks, and how often sizes are stated.
+    style : the style, which determines the probability of each attribute (``CHANCES``).
     prior : whether there is an earlier examination, so that a change can be stated.
     blocked : keys of concepts that the finding must not suggest.
     """
     lexicon, chances = load_lexicon(), CHANCES[style]
-    places = lexicon.places_of(concept, exam)
+    places = lexicon.list_places(concept, exam)
     place = choose(rng, places) if places else None
     if concept.vague and rng.random() < chances.no_place:
         place = None
     side: Side | None = None
-    options = list_sides(lexicon, concept, place)
-    if "bilateral" in options and rng.random() < chances.both_sides:
+    sides = list_sides(lexicon, concept, place)
+    if "bilateral" in sides and rng.random() < chances.both_sides:
         side = "bilateral"
-    elif options:
-        side = choose(rng, tuple(option for option in options if option != "bilateral") or options)
+    elif sides:
+        side = choose(rng, tuple(option for option in sides if option != "bilateral") or sides)
     severity = None
     if concept.scale and rng.random() < chances.severity:
         low, high = concept.steps
@@ -199,7 +203,7 @@ def draw_finding(
     if distance:
         size_mm = draw_size(rng, *distance, two_diameters=False)
     elif not is_many and side != "bilateral" and concept.size is not None:
-        is_x_ray = exam.modality == "X-Ray"  # An X-ray has fewer sizes, of one diameter each.
+        is_x_ray = exam.modality == "X-Ray"  # X-ray reports state fewer sizes, and one diameter each.
         if rng.random() < (chances.size_on_x_ray if is_x_ray else chances.size):
             size_mm = draw_size(
                 rng, *concept.size, two_diameters=not is_x_ray and rng.random() < chances.two_diameters
@@ -226,7 +230,7 @@ def draw_finding(
 
 
 def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chances) -> tuple[str, ...]:
-    """Return up to two descriptors of appearance; two are of different groups, because those of a group
+    """Return up to two descriptors of appearance, from different groups, because those of the same group
     exclude each other."""
     if not groups or rng.random() >= chances.look:
         return ()
@@ -238,7 +242,7 @@ def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chanc
 
 
 def _draw_change(rng: Random, concept: Concept, chances: Chances) -> Change | None:
-    """Return one of the plausible changes of a finding; None if it has none."""
+    """Return a drawn plausible change of a finding; None if there is none."""
     allowed = list_changes(concept)
     if not allowed:
         return None
@@ -247,122 +251,123 @@ def _draw_change(rng: Random, concept: Concept, chances: Chances) -> Change | No
     return choose(rng, allowed)
 
 
-def _draw_concepts(rng: Random, card: Menu, style: Style, lexicon: Lexicon, least: int) -> list[Concept]:
-    """Return distinct concepts that do not clash, some of which may be devices. There are at least ``least``
-    findings, unless the limited number of draws gives fewer."""
-    wanted = max(least, card.counts.draw(rng))
+def _draw_concepts(rng: Random, menu: Menu, style: Style, lexicon: Lexicon, minimum: int) -> list[Concept]:
+    """Return distinct concepts that do not clash, some of which may be devices.
+
+    At least ``minimum`` of them are not devices, unless the limited number of draws gives fewer.
+    """
+    target = max(minimum, menu.counts.draw(rng))
     chosen: dict[str, Concept] = {}
-    for _ in range(4 * wanted + 8):
-        if len(chosen) >= min(wanted, len(card.findings.options)):
+    for _ in range(4 * target + 8):
+        if len(chosen) >= min(target, len(menu.findings.options)):
             break
-        concept = card.findings.draw(rng)
-        if concept.key not in chosen and not lexicon.conflicts(concept.key) & chosen.keys():
+        concept = menu.findings.draw(rng)
+        if concept.key not in chosen and not lexicon.list_conflicts(concept.key) & chosen.keys():
             chosen[concept.key] = concept
-    if card.devices.options:
+    if menu.devices.options:
         for _ in range(3):
             if rng.random() > CHANCES[style].device:
                 break
-            concept = card.devices.draw(rng)
+            concept = menu.devices.draw(rng)
             chosen.setdefault(concept.key, concept)
     return list(chosen.values())
 
 
-def _draw_denials(rng: Random, card: Menu, blocked: set[str], style: Style) -> list[Denial]:
-    """Return denials, ordered by organ system, of concepts that are not ``blocked``."""
-    if not card.deniable.options:
+def _draw_denials(rng: Random, menu: Menu, blocked: set[str], style: Style) -> list[Denial]:
+    """Return drawn denials, ordered by organ system, of concepts that are not ``blocked``."""
+    if not menu.deniable.options:
         return []
-    wanted = int(rng.random() * CHANCES[style].most_denials)
+    target = int(rng.random() * CHANCES[style].denial_limit)
     chosen: list[Concept] = []
-    for _ in range(2 * wanted):
-        if len(chosen) >= wanted:
+    for _ in range(2 * target):
+        if len(chosen) >= target:
             break
-        concept = card.deniable.draw(rng)
+        concept = menu.deniable.draw(rng)
         if concept.key not in blocked and concept not in chosen:
             chosen.append(concept)
-    chosen.sort(key=lambda concept: card.systems[concept.region, concept.system])
-    denials, at = [], 0
-    while at < len(chosen):
+    chosen.sort(key=lambda concept: menu.systems[concept.region, concept.system])
+    denials, start = [], 0
+    while start < len(chosen):
         size = 1 + int(rng.random() * CHANCES[style].longest_denial)
-        denials.append(Denial(tuple(concept.key for concept in chosen[at : at + size])))
-        at += size
+        denials.append(Denial(tuple(concept.key for concept in chosen[start : start + size])))
+        start += size
     return denials
 
 
-def _draw_normals(rng: Random, card: Menu, present: set[str], prior: bool) -> list[NormalEntry]:
+def _draw_normals(rng: Random, menu: Menu, present: set[str], prior: bool) -> list[NormalEntry]:
     """Return drawn normal statements that contradict no concept in ``present``.
 
-    The findings that two returned statements both exclude are at most half of those that one of them
-    excludes, the one that excludes fewer. Statements that need an earlier study are left out unless ``prior``
-    is True.
+    Any two of them have in common at most half of the findings excluded by the one that excludes fewer.
+    Statements that require an earlier study are left out unless ``prior`` is True.
     """
     chosen: list[NormalEntry] = []
-    first = int(rng.random() * len(card.normals)) if card.normals else 0
-    for entry in card.normals[first:] + card.normals[:first]:
-        is_left_out = rng.random() > entry.weight * card.density
+    first = int(rng.random() * len(menu.normals)) if menu.normals else 0
+    for entry in menu.normals[first:] + menu.normals[:first]:
+        is_left_out = rng.random() > entry.weight * menu.density
         if is_left_out or entry.excludes & present or (entry.prior and not prior):
             continue
         if not any(
-            2 * len(entry.excludes & o.excludes) > min(len(entry.excludes), len(o.excludes)) for o in chosen
+            2 * len(entry.excludes & n.excludes) > min(len(entry.excludes), len(n.excludes)) for n in chosen
         ):
             chosen.append(entry)
     return chosen
 
 
 def contradicts(lexicon: Lexicon, content: Meaning, present: frozenset[str]) -> bool:
-    """Return whether a normal statement or a denial rules out one of the concepts in ``present``; False
-    for other statements."""
+    """Return whether a normal statement or a denial rules out one of the concepts in ``present``; False for
+    other meanings."""
     if isinstance(content, Normal):
         return not content.opposite and bool(lexicon.normals[content.key].excludes & present)
     if isinstance(content, Denial):
-        return any(lexicon.conflicts(key) & set(content.concepts) for key in present)
+        return any(lexicon.list_conflicts(key) & set(content.concepts) for key in present)
     return False
 
 
-def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int) -> Plan:
-    """Return a drawn plan with at least ``least`` findings, unless too few can be drawn without a clash.
+def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, min_findings: int) -> Plan:
+    """Return a drawn plan with at least ``min_findings`` findings, unless fewer can be drawn without a clash.
 
-    Remarks come first. Within an organ system, findings come before normal statements and denials, with some
-    chance of another order. ``prior`` says whether there is an earlier examination.
+    Remarks come first. Within an organ system, findings usually come before normal statements and denials.
+    ``prior`` says whether there is an earlier examination.
     """
-    lexicon, card, chances = load_lexicon(), build_menu(exam, style), CHANCES[style]
-    concepts = _draw_concepts(rng, card, style, lexicon, least)
+    lexicon, menu, chances = load_lexicon(), build_menu(exam, style), CHANCES[style]
+    concepts = _draw_concepts(rng, menu, style, lexicon, min_findings)
     present = {concept.key for concept in concepts}
-    system_ranks = list(range(len(card.systems)))  # The rank of each organ system, in the usual order
+    system_ranks = list(range(len(menu.systems)))  # the rank of each organ system in the usual order
     if chances.other_order and rng.random() < chances.other_order:
-        first = int(rng.random() * len(system_ranks))  # or with another system first.
+        first = int(rng.random() * len(system_ranks))  # ... or with another system first
         system_ranks = system_ranks[first:] + system_ranks[:first]
 
-    def reading_order(entry: Concept | NormalEntry) -> int:
-        return system_ranks[card.systems[entry.region, entry.system]]
+    def get_rank(entry: Concept | NormalEntry) -> int:
+        return system_ranks[menu.systems[entry.region, entry.system]]
 
-    contents: list[tuple[float, Meaning]] = []  # each with the number by which it is sorted
-    not_suggested = set(present)
+    contents: list[tuple[float, Meaning]] = []  # each with its sort key
+    blocked = set(present)
     for concept in concepts:
-        finding = draw_finding(rng, concept, exam, style, prior=prior, blocked=frozenset(not_suggested))
-        not_suggested |= lexicon.conflicts(concept.key)
+        finding = draw_finding(rng, concept, exam, style, prior=prior, blocked=frozenset(blocked))
+        blocked |= lexicon.list_conflicts(concept.key)
         if finding.suggests:
-            not_suggested.add(finding.suggests)
+            blocked.add(finding.suggests)
         lesion_offset = -50.0 if style == "encyclopaedic" and concept.major else 0.0
-        contents.append((reading_order(concept) + 0.3 * rng.random() + lesion_offset, finding))
-    for entry in _draw_normals(rng, card, present, prior):
-        contents.append((reading_order(entry) + 0.25 * rng.random(), Normal(entry.key)))
-    for denial in _draw_denials(rng, card, not_suggested, style):
+        contents.append((get_rank(concept) + 0.3 * rng.random() + lesion_offset, finding))
+    for entry in _draw_normals(rng, menu, present, prior):
+        contents.append((get_rank(entry) + 0.25 * rng.random(), Normal(entry.key)))
+    for denial in _draw_denials(rng, menu, blocked, style):
         denied = lexicon.concepts[denial.concepts[0]]
-        contents.append((reading_order(denied) + 0.3 + 0.4 * rng.random(), denial))
-    for remark in card.remarks:
+        contents.append((get_rank(denied) + 0.3 + 0.4 * rng.random(), denial))
+    for remark in menu.remarks:
         if rng.random() < remark.weight * chances.remark and (prior or not remark.prior):
             contents.append((-100.0, Remark(remark.key)))
     # A report needs a statement other than remarks.
     if all(isinstance(content, Remark) for _, content in contents):
-        without_prior = tuple(entry for entry in card.normals if not entry.prior)
-        contents.append((0.0, Normal(choose(rng, without_prior).key)))
+        normals = tuple(entry for entry in menu.normals if not entry.prior)
+        contents.append((0.0, Normal(choose(rng, normals).key)))
     contents.sort(key=lambda item: item[0])
     return tuple(_make_statements(rng, [content for _, content in contents], lexicon, style))
 
 
 def _make_statements(rng: Random, contents: list[Meaning], lexicon: Lexicon, style: Style) -> list[Statement]:
     """Return a statement for each meaning, numbered from 0 and with a drawn wording; some are joined to the
-    statement before."""
+    statement before them."""
     statements: list[Statement] = []
     for uid, content in enumerate(contents):
         last = statements[-1] if statements else None
@@ -376,24 +381,24 @@ def _make_statements(rng: Random, contents: list[Meaning], lexicon: Lexicon, sty
     return statements
 
 
-def can_join(lexicon: Lexicon, before: Meaning, content: Meaning) -> bool:
-    """Return whether a statement can be worded in one sentence with the statement ``before`` it, which
-    needs the same organ system."""
-    if isinstance(content, Denial) and isinstance(before, Normal):
-        entry = lexicon.normals[before.key]
+def can_join(lexicon: Lexicon, previous: Meaning, content: Meaning) -> bool:
+    """Return whether a statement can continue the sentence of the ``previous`` one, which must be about the
+    same organ system."""
+    if isinstance(content, Denial) and isinstance(previous, Normal):
+        entry = lexicon.normals[previous.key]
         systems = {lexicon.concepts[key].system for key in content.concepts}
-        return systems == {entry.system} and not before.opposite
-    if not isinstance(before, PlannedFinding):
+        return systems == {entry.system} and not previous.opposite
+    if not isinstance(previous, PlannedFinding):
         return False
-    if before.suggests or before.change or before.certainty == "uncertain":
+    if previous.suggests or previous.change or previous.certainty == "uncertain":
         return False
-    concept = lexicon.concepts[before.concept]
+    concept = lexicon.concepts[previous.concept]
     if isinstance(content, Denial):
         systems = {lexicon.concepts[key].system for key in content.concepts}
         return systems == {concept.system} and not concept.device
     if isinstance(content, PlannedFinding):
-        joined = lexicon.concepts[content.concept]
+        other = lexicon.concepts[content.concept]
         is_plain = content.change is None and content.suggests is None and content.certainty == "present"
-        has_device = concept.device or joined.device
-        return is_plain and concept.system == joined.system and bool(joined.names) and not has_device
+        has_device = concept.device or other.device
+        return is_plain and concept.system == other.system and bool(other.names) and not has_device
     return False

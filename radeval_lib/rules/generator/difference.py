@@ -19,13 +19,13 @@ from radeval_lib.rules.generator.records import (
 from radeval_lib.rules.lexicon.entries import Lexicon
 from radeval_lib.rules.lexicon.loading import load_lexicon
 
-#: From this ratio of diameters on, a wrong size is clinically significant.
+#: The smallest ratio of diameters that makes a wrong size clinically significant.
 SIZE_RATIO = 1.5
 
 
 @dataclass(frozen=True, slots=True)
 class GoldError:
-    """An error of a candidate.
+    """An error of a candidate report.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class GoldError:
     significant : whether the error is clinically significant.
     concept : the key of the finding that it is about.
     reference_says, candidate_says : the place, degree or change of the finding in each report; "present" for
-        a finding that only one report states; empty for a report that says nothing of it.
+        a finding that only this report states; "" for a report that says nothing about it.
     """
 
     category: str
@@ -45,10 +45,13 @@ class GoldError:
 
 @dataclass(frozen=True, slots=True)
 class ReportDifference:
-    """The errors of a candidate, and the keys on which it agrees with the reference.
+    """The errors of a candidate, and its agreements with the reference.
 
-    ``matched`` are findings that both state without an error, ``agreed_negatives`` are findings that both
-    deny and structures that both call normal.
+    Attributes
+    ----------
+    errors : the errors, sorted by category.
+    matched : the keys of the findings that both reports state, without an error.
+    agreed_negatives : the keys of the findings that both deny and of the normal statements that both contain.
     """
 
     errors: tuple[GoldError, ...]
@@ -56,7 +59,7 @@ class ReportDifference:
     agreed_negatives: tuple[str, ...]
 
     def count(self, significant: bool | None = None) -> dict[str, int]:
-        """Return the number of errors in each category, by the letters a to f.
+        """Return a mapping from category, a to f, to its number of errors.
 
         ``significant`` selects significant (True), insignificant (False) or all (None) errors.
         """
@@ -67,15 +70,16 @@ class ReportDifference:
         return counts
 
 
-Stated = dict[str, tuple[int, PlannedFinding]]
+#: A mapping from concept to (uid of the statement, finding).
+FindingIndex = dict[str, tuple[int, PlannedFinding]]
 
 
-def index_findings(plan: Plan) -> Stated:
-    """Return a dictionary from the concept of each finding of a plan to (uid of its statement, finding).
+def index_findings(plan: Plan) -> FindingIndex:
+    """Return a mapping from the concept of each finding in a plan to (uid of its statement, finding).
 
     A negated normal statement counts as a finding with the concept ``not <key>``.
     """
-    findings: Stated = {}
+    findings: FindingIndex = {}
     for statement in plan:
         content = statement.content
         if isinstance(content, PlannedFinding):
@@ -86,7 +90,7 @@ def index_findings(plan: Plan) -> Stated:
 
 
 def collect_normals(plan: Plan) -> set[str]:
-    """Return the keys of the normal statements of a plan, without negated ones."""
+    """Return the keys of the normal statements of a plan, except negated ones."""
     contents = (statement.content for statement in plan)
     return {content.key for content in contents if isinstance(content, Normal) and not content.opposite}
 
@@ -97,82 +101,81 @@ def collect_denied(plan: Plan) -> set[str]:
     return {key for content in contents if isinstance(content, Denial) for key in content.concepts}
 
 
-def _values_differ(first: object, other: object) -> bool:
-    """Return whether two values of an attribute differ and neither is None; an attribute that one report
-    leaves open is not an error."""
-    return first is not None and other is not None and first != other
+def _values_differ(value: object, other: object) -> bool:
+    """Return whether two values of an attribute differ; False if one is None, because an attribute that one
+    report does not state is not an error."""
+    return value is not None and other is not None and value != other
 
 
-def is_location_significant(lexicon: Lexicon, expected: PlannedFinding, given: PlannedFinding) -> bool:
-    """Return whether a wrong location is clinically significant: the sides differ, or the places differ
-    and are not next to each other."""
-    if _values_differ(expected.side, given.side):
+def is_location_significant(lexicon: Lexicon, finding: PlannedFinding, other: PlannedFinding) -> bool:
+    """Return whether two locations of a finding differ significantly: the sides differ, or the places differ
+    and are not neighbours."""
+    if _values_differ(finding.side, other.side):
         return True
-    if expected.place is None or given.place is None or expected.place == given.place:
+    if finding.place is None or other.place is None or finding.place == other.place:
         return False
     places = lexicon.places
-    return given.place not in places[expected.place].near and expected.place not in places[given.place].near
+    return other.place not in places[finding.place].near and finding.place not in places[other.place].near
 
 
-def is_degree_significant(expected: PlannedFinding, given: PlannedFinding) -> bool:
-    """Return whether a wrong degree is clinically significant: severities differ by two steps or more or,
-    without severities, sizes by a factor of :data:`SIZE_RATIO` or more."""
-    if expected.severity is not None and given.severity is not None:
-        return abs(expected.severity - given.severity) >= 2
-    if expected.size_mm and given.size_mm:
-        low, high = sorted((expected.size_mm[0], given.size_mm[0]))
+def is_degree_significant(finding: PlannedFinding, other: PlannedFinding) -> bool:
+    """Return whether two degrees of a finding differ significantly: the severities by two steps or more or,
+    without severities, the sizes by a factor of :data:`SIZE_RATIO` or more."""
+    if finding.severity is not None and other.severity is not None:
+        return abs(finding.severity - other.severity) >= 2
+    if finding.size_mm and other.size_mm:
+        low, high = sorted((finding.size_mm[0], other.size_mm[0]))
         return high >= SIZE_RATIO * low
     return False
 
 
 def compare_findings(
-    lexicon: Lexicon, expected: PlannedFinding | None, given: PlannedFinding | None
+    lexicon: Lexicon, reference: PlannedFinding | None, candidate: PlannedFinding | None
 ) -> list[GoldError]:
-    """Return the errors about one finding, as the reference (``expected``) and the candidate (``given``)
-    state it; None for a report that does not state it.
+    """Return the errors about one finding of the reference and the candidate; None stands for a report that
+    does not state it.
 
     An error about a minor finding of the lexicon is never significant. A wrong comparison counts twice, as
     one that the reference lacks and as one that is omitted. Another certainty is not an error.
     """
-    either = expected or given
-    assert either is not None
-    concept = lexicon.concepts.get(either.concept)  # None for a negated normal statement.
+    finding = reference or candidate
+    assert finding is not None
+    concept = lexicon.concepts.get(finding.concept)  # None for a negated normal statement.
 
-    def error(category: str, significant: bool, was: str, now: str) -> GoldError:
-        return GoldError(
-            category, significant and (concept is None or concept.major), either.concept, was, now
-        )
+    def make_error(category: str, significant: bool, *says: str) -> GoldError:
+        is_significant = significant and (concept is None or concept.major)
+        return GoldError(category, is_significant, finding.concept, *says)
 
-    if expected is None:
-        return [error("a", True, "", "present")]
-    if given is None:
-        return [error("b", True, "present", "")]
+    if reference is None:
+        return [make_error("a", True, "", "present")]
+    if candidate is None:
+        return [make_error("b", True, "present", "")]
     errors = []
-    if _values_differ(expected.place, given.place) or _values_differ(expected.side, given.side):
-        words = (_describe_place(lexicon, finding) for finding in (expected, given))
-        errors.append(error("c", is_location_significant(lexicon, expected, given), *words))
-    measured = concept is not None and not concept.device
-    if _values_differ(expected.severity, given.severity) or (
-        measured and _values_differ(expected.size_mm, given.size_mm)
+    if _values_differ(reference.place, candidate.place) or _values_differ(reference.side, candidate.side):
+        texts = (_describe_place(lexicon, version) for version in (reference, candidate))
+        errors.append(make_error("c", is_location_significant(lexicon, reference, candidate), *texts))
+    has_size = concept is not None and not concept.device
+    if _values_differ(reference.severity, candidate.severity) or (
+        has_size and _values_differ(reference.size_mm, candidate.size_mm)
     ):
-        words = (_describe_degree(lexicon, finding) for finding in (expected, given))
-        errors.append(error("d", is_degree_significant(expected, given), *words))
-    was, now = expected.change or "", given.change or ""
-    if was != now:
-        errors += [error("e", now != "unchanged", was, now)] if now else []
-        errors += [error("f", was != "unchanged", was, now)] if was else []
+        texts = (_describe_degree(lexicon, version) for version in (reference, candidate))
+        errors.append(make_error("d", is_degree_significant(reference, candidate), *texts))
+    changes = reference.change or "", candidate.change or ""
+    if reference.change != candidate.change:
+        errors += [make_error("e", candidate.change != "unchanged", *changes)] if candidate.change else []
+        errors += [make_error("f", reference.change != "unchanged", *changes)] if reference.change else []
     return errors
 
 
 def _describe_place(lexicon: Lexicon, finding: PlannedFinding) -> str:
-    """Return the place or, without one, the side of a finding in words; empty if it has neither."""
+    """Return the place of a finding or, if it has none, the side in words; "" if it has neither."""
     if finding.place is None:
         return finding.side or ""
     return lexicon.places[finding.place].nouns[finding.side][0].text
 
 
 def _describe_degree(lexicon: Lexicon, finding: PlannedFinding) -> str:
-    """Return the size or, without one, the severity of a finding in words; empty if it has neither."""
+    """Return the size of a finding or, if it has none, the severity in words; "" if it has neither."""
     if finding.size_mm:
         return " x ".join(map(str, finding.size_mm)) + " mm"
     scale = lexicon.concepts[finding.concept].scale
@@ -182,39 +185,38 @@ def _describe_degree(lexicon: Lexicon, finding: PlannedFinding) -> str:
 
 
 def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDifference:
-    """Return the errors of a candidate against its reference, from their plans; wording and order are
-    ignored.
+    """Return the differences between the plans of a reference and a candidate; wording and order are ignored.
 
-    Findings are matched by concept. An attribute that one of the two leaves open, such as a place, is not an
-    error.
+    Findings are matched by concept. An attribute that only one of the reports states, such as a place, is not
+    an error, unless it is a change.
     """
     lexicon = load_lexicon()
-    expected, given = index_findings(reference.plan), index_findings(candidate.plan)
-    negatives = collect_denied(reference.plan) & collect_denied(candidate.plan)
+    expected, observed = index_findings(reference.plan), index_findings(candidate.plan)
+    shared_denials = collect_denied(reference.plan) & collect_denied(candidate.plan)
     errors: list[GoldError] = []
     matched: list[str] = []
-    for concept in [*expected, *(key for key in given if key not in expected)]:
-        pair = (statements[concept][1] if concept in statements else None for statements in (expected, given))
+    for concept in [*expected, *(key for key in observed if key not in expected)]:
+        pair = (findings[concept][1] if concept in findings else None for findings in (expected, observed))
         differences = compare_findings(lexicon, *pair)
         errors += differences
         if not differences:
             matched.append(concept)
     errors.sort(key=lambda error: (error.category, error.concept))
     shared_normals = collect_normals(reference.plan) & collect_normals(candidate.plan)
-    return ReportDifference(tuple(errors), tuple(matched), (*sorted(negatives), *sorted(shared_normals)))
+    return ReportDifference(tuple(errors), tuple(matched), (*sorted(shared_denials), *sorted(shared_normals)))
 
 
-# The analysis in GREEN's layout of a judge who knows the plans.
+# An analysis in GREEN's layout, by a judge that knows the plans.
 
 
 def green_answer(reference: SyntheticReport, candidate: SyntheticReport, comparison: ReportDifference) -> str:
-    """Return the analysis of a pair in GREEN's layout, written from its exact differences."""
-    by_kind: dict[tuple[bool, str], list[str]] = {}
+    """Return the analysis of a pair of reports, in GREEN's layout, from their exact differences."""
+    texts: dict[tuple[bool, str], list[str]] = {}
     for error in comparison.errors:
         text = _describe_error(error, reference, candidate)
-        by_kind.setdefault((error.significant, error.category), []).append(text)
+        texts.setdefault((error.significant, error.category), []).append(text)
     significant, insignificant = (
-        [by_kind.get((weight, letter), []) for letter in CATEGORIES] for weight in (True, False)
+        [texts.get((is_significant, letter), []) for letter in CATEGORIES] for is_significant in (True, False)
     )
     findings, normals = index_findings(reference.plan), load_lexicon().normals
     negatives = (Normal(key) if key in normals else Denial((key,)) for key in comparison.agreed_negatives)
@@ -224,8 +226,8 @@ def green_answer(reference: SyntheticReport, candidate: SyntheticReport, compari
 
 
 def _describe_error(error: GoldError, reference: SyntheticReport, candidate: SyntheticReport) -> str:
-    """Return an error in words: the finding alone for the categories (a) and (b), else the finding with
-    what is wrong with its (c) place, (d) degree or (e, f) change."""
+    """Return an error in words: the finding, followed by the wrong (c) place, (d) degree or (e, f) change for
+    these categories."""
     if error.category in "ab":
         stated_findings = index_findings(candidate.plan if error.category == "a" else reference.plan)
         return _describe_finding(stated_findings[error.concept][1])
@@ -240,14 +242,14 @@ def _describe_error(error: GoldError, reference: SyntheticReport, candidate: Syn
 
 
 def _describe_finding(finding: PlannedFinding) -> str:
-    """Return a finding as an impression words it, without change and diagnosis."""
+    """Return a finding in the words of an impression, without change and diagnosis."""
     if finding.concept.startswith("not "):
         return _describe_statement(Normal(finding.concept.removeprefix("not "), opposite=True))
     return _describe_statement(replace(finding, change=None, suggests=None))
 
 
 def _describe_statement(content: Meaning) -> str:
-    """Return a statement as the generator words it, with commas in place of ";" and ":", which separate
-    the parts of an analysis."""
+    """Return a statement in the generator's words, with commas instead of ";" and ":", which separate the
+    parts of an analysis."""
     text = realize((Statement(0, content, 0),), "hospital", "impression").text
     return " ".join(text.split()).rstrip(".").replace(";", ",").replace(":", ",")

@@ -1,7 +1,7 @@
-"""Generates reports: ``generate`` yields a stream of them, ``report_at`` returns any one of the stream.
+"""Generates reports: ``generate`` yields a stream, and ``report_at`` returns a single report of the stream.
 
-The impression and CheXpert's labels of a report follow from its plan. ``rewrite`` and ``opposite`` return
-reports of the same and of the opposite meaning.
+The impression and the CheXpert labels of a report follow from its plan. ``rewrite`` and ``opposite`` return
+reports with the same and with the opposite meaning.
 """
 
 from __future__ import annotations
@@ -38,20 +38,21 @@ MIMIC_RRS_PAIRS: tuple[tuple[str, str], ...] = (
     *(("MRI", anatomy) for anatomy in ("HEAD", "NECK", "SPINE", "ABDOMEN", "PELVIS")),
     ("X-Ray", "CHEST"),
 )
-#: The pairs with a training set (section 2.2); the others are for testing models on unseen pairs.
+#: The pairs with a training set (section 2.2); the others test models on unseen pairs.
 MIMIC_RRS_TRAINED: tuple[tuple[str, str], ...] = (
     *(("CT", anatomy) for anatomy in ("HEAD", "NECK", "SPINE", "CHEST", "ABDOMEN-PELVIS")),
     ("MRI", "HEAD"),
     ("X-Ray", "CHEST"),
 )
-_HOSPITAL_SHARE = 0.6  # share of reports in hospital style if no style is requested
-_PRIOR_SHARE = 0.4  # share of reports with an earlier examination if none is requested
+_HOSPITAL_SHARE = 0.6  # the share of reports in hospital style if no style is requested
+_PRIOR_SHARE = 0.4  # the share of reports with an earlier examination if the caller leaves it open
+#: A modality and an anatomy, such as ("X-Ray", "CHEST").
 Pair = tuple[str, str]
 
 
 def make_rng(*keys: int | str) -> Random:
-    """Return a random number generator whose seed is a hash of the keys, the same on every platform and
-    in every run."""
+    """Return a random number generator whose seed is a hash of the keys, the same on every platform and in
+    every run."""
     digest = blake2b(":".join(map(str, keys)).encode(), digest_size=16).digest()
     return Random(int.from_bytes(digest, "big"))
 
@@ -65,25 +66,26 @@ def generate(
     start: int = 0,
     min_findings: int = 0,
 ) -> Iterator[SyntheticReport]:
-    """Yield the reports number ``start`` to ``start + n - 1`` of the stream that ``seed`` defines.
+    """Yield reports ``start`` to ``start + n - 1`` of the stream that ``seed`` defines.
 
-    Report i depends only on ``seed``, i and the keyword arguments, so that any part of the stream can be
-    generated alone, and equal calls give equal reports. Memory does not grow with ``n``.
+    Report i depends only on ``seed``, i and the keyword arguments, so any part of the stream can be generated
+    alone, and equal calls give equal reports. Memory does not grow with ``n``.
 
     Parameters
     ----------
-    style : the style of every report; None draws one for each.
-    modality_anatomy : a pair such as ``("X-Ray", "CHEST")``, or several, from which one is drawn; None draws
-        from all pairs of the lexicon.
-    min_findings : the least number of findings, unless too few can be drawn without a clash.
+    style : the style of every report; by default, one is drawn for each.
+    modality_anatomy : a pair such as ``("X-Ray", "CHEST")``, or several, from which one is drawn for each
+        report; by default, all pairs of the lexicon.
+    min_findings : the minimum number of findings; a report has fewer only if fewer can be drawn without a
+        clash.
 
     Raises
     ------
     SyntheticError
-        At the first report, if ``n`` is negative, or the style or a pair is unknown.
+        When the first report is requested, if ``n`` is negative, or the style or a pair is unknown.
     """
     if n < 0:
-        raise SyntheticError(f"n is {n}", "generate", "Ask for 0 or more reports.")
+        raise SyntheticError(f"n is negative ({n})", "generate", "Ask for 0 or more reports.")
     for index in range(start, start + n):
         yield report_at(
             seed, index, style=style, modality_anatomy=modality_anatomy, min_findings=min_findings
@@ -99,9 +101,21 @@ def report_at(
     min_findings: int = 0,
     prior: bool | None = None,
 ) -> SyntheticReport:
-    """Return report number ``index`` of the stream of :func:`generate`, with the same arguments and errors.
+    """Return report ``index`` of the stream that ``seed`` defines.
 
-    ``prior`` says whether there was an earlier study; None draws it.
+    Parameters
+    ----------
+    style : the style of the report; by default, it is drawn.
+    modality_anatomy : a pair such as ``("X-Ray", "CHEST")``, or several, from which one is drawn; by default,
+        all pairs of the lexicon.
+    min_findings : the minimum number of findings; the report has fewer only if fewer can be drawn without a
+        clash.
+    prior : whether there was an earlier study; by default, it is drawn.
+
+    Raises
+    ------
+    SyntheticError
+        If the style or a pair is unknown.
     """
     rng, protocols = make_rng(seed, index), _find_protocols(modality_anatomy)
     check_choice(style, Style | None, "style", SyntheticError)
@@ -115,13 +129,13 @@ def report_at(
     sex = procedure.sex or ("male" if rng.random() < 0.5 else "female")
     age = protocol.ages[0] + int(rng.random() * (protocol.ages[1] - protocol.ages[0]))
     exam = Exam(protocol.modality, protocol.anatomy, sex, procedure.parts)
-    plan = draw_plan(rng, exam, style, prior=has_prior, least=min_findings)
+    plan = draw_plan(rng, exam, style, prior=has_prior, min_findings=min_findings)
     indication = _draw_indication(rng, procedure, style, sex, age)
     templates = load_lexicon().grammar["comparison"][protocol.earlier if has_prior else "none"][style]
     comparison = choose(rng, tuple(templates)).format(n=2 + int(rng.random() * 10)) + "."
     technique = choose(rng, procedure.technique[style])
-    wording = rng.getrandbits(32)
-    no_text = AnnotatedText("", (), (), (), ())
+    wording_seed = rng.getrandbits(32)
+    empty = AnnotatedText("", (), (), (), ())
     report = SyntheticReport(
         f"s{seed}-{index:08d}",
         style,
@@ -135,40 +149,40 @@ def report_at(
         comparison,
         technique[0].upper() + technique[1:] + ".",
         plan,
-        no_text,
-        no_text,
+        empty,
+        empty,
         {},
-        wording,
+        wording_seed,
     )
     return rerender(report, plan)
 
 
 def _find_protocols(modality_anatomy: Pair | Sequence[Pair] | None) -> list[Protocol]:
-    """Return the protocol of each (modality, anatomy); all protocols for None.
+    """Return the protocol for each (modality, anatomy); for None, all protocols.
 
     Raises
     ------
     SyntheticError
         If there is no pair, or a pair is unknown.
     """
-    by_pair = load_lexicon().protocols
-    chosen = tuple(by_pair) if modality_anatomy is None else modality_anatomy
+    protocols = load_lexicon().protocols
+    chosen = tuple(protocols) if modality_anatomy is None else modality_anatomy
     pairs = (chosen,) if chosen and isinstance(chosen[0], str) else chosen
-    unknown = [pair for pair in pairs if pair not in by_pair]
+    unknown = [pair for pair in pairs if pair not in protocols]
     if unknown or not pairs:
         problem = f"unknown examination {unknown[0]!r}" if unknown else "the list of examinations is empty"
-        remedy = f"Give (modality, anatomy) pairs of these: {list_names(map(str, by_pair), 1200)}."
+        remedy = f"Choose from these (modality, anatomy) pairs: {list_names(map(str, protocols), 1200)}."
         raise SyntheticError(problem, "modality_anatomy", remedy)
-    return [by_pair[pair] for pair in pairs]  # type: ignore[index]
+    return [protocols[pair] for pair in pairs]  # type: ignore[index]
 
 
 def rerender(report: SyntheticReport, plan: Plan, *, style: Style | None = None) -> SyntheticReport:
-    """Return a report with another plan, style or both; its texts, impression, annotations and labels are
-    derived from them."""
+    """Return a report with another plan, style or both, and with the texts, annotations and labels that
+    follow from them."""
     lexicon = load_lexicon()
     protocol = lexicon.protocols[report.modality, report.anatomy]
     style = style or report.style
-    impression = plan_impression(lexicon, plan, protocol.regions[0].key, report.wording)
+    impression = plan_impression(lexicon, plan, protocol.regions[0].key, report.wording_seed)
     return replace(
         report,
         style=style,
@@ -180,7 +194,7 @@ def rerender(report: SyntheticReport, plan: Plan, *, style: Style | None = None)
 
 
 def _draw_indication(rng: Random, procedure: Procedure, style: Style, sex: str, age: int) -> str:
-    """Return a drawn indication as a sentence with the patient, the complaint and the question."""
+    """Return a drawn indication as a sentence that may name the patient, a complaint and a question."""
     reason = choose(rng, procedure.reasons)
     template = choose(rng, tuple(load_lexicon().grammar["indication"][style]))
     question = choose(rng, reason.questions)
@@ -197,8 +211,7 @@ def _draw_indication(rng: Random, procedure: Procedure, style: Style, sex: str, 
 
 
 def get_exam(report: SyntheticReport) -> Exam:
-    """Return the examination of a report: modality, anatomy, sex of the patient, and the parts that it
-    shows."""
+    """Return the examination on which a report is based."""
     parts = load_lexicon().procedures[report.procedure].parts
     return Exam(report.modality, report.anatomy, report.sex, parts)
 
@@ -206,24 +219,31 @@ def get_exam(report: SyntheticReport) -> Exam:
 # The impression, which follows from the findings.
 
 
-_MOST_FINDINGS = 4  # major findings that an impression has at most
-#: The uid of a statement of the impression that repeats no statement of the findings.
+_MOST_FINDINGS = 4  # the maximum number of major findings in an impression
+#: The uids of the statements of an impression that repeat no statement of the findings.
 CONCLUSION, ADVICE = -1, -2
 
 
-def plan_impression(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> Plan:
+def plan_impression(lexicon: Lexicon, plan: Plan, region: str, wording_seed: int) -> Plan:
     """Return the plan of the impression: at most two negated normal statements, at most four major findings,
     and sometimes a recommendation; no denials.
 
-    A finding keeps its place, severity, change and diagnosis, but not its size and appearance. Without a
-    major finding and a negated normal statement, the plan is the region's conclusion, and a minor finding may
-    follow.
+    A finding keeps its place, severity, change and diagnosis, but not its size and appearance. If there is
+    neither a major finding nor a negated normal statement, the plan is the region's conclusion, and a minor
+    finding may follow.
+
+    Parameters
+    ----------
+    plan : the plan of the findings.
+    region : the key of the examined region.
+    wording_seed : an integer that selects the conclusion, and whether there is a minor finding or a
+        recommendation.
     """
     findings = [(s, s.content) for s in plan if isinstance(s.content, PlannedFinding)]
     concepts = lexicon.concepts
-    of_patient = [(s, finding) for s, finding in findings if not concepts[finding.concept].device]
-    major = [(s, finding) for s, finding in of_patient if concepts[finding.concept].major]
-    minor = [(s, finding) for s, finding in of_patient if not concepts[finding.concept].major]
+    non_devices = [(s, finding) for s, finding in findings if not concepts[finding.concept].device]
+    major = [(s, finding) for s, finding in non_devices if concepts[finding.concept].major]
+    minor = [(s, finding) for s, finding in non_devices if not concepts[finding.concept].major]
     negated_normals = [s for s in plan if isinstance(s.content, Normal) and s.content.opposite]
     chosen: list[Statement] = [replace(s, joined=False) for s in negated_normals[:2]]
     chosen += [
@@ -231,36 +251,39 @@ def plan_impression(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> 
     ]
     if not major and not negated_normals:
         kind = "acute" if findings else "clear"
-        chosen.append(Statement(CONCLUSION, Remark(f"{region}.{kind}"), wording))
-        if minor and wording & 1:
+        chosen.append(Statement(CONCLUSION, Remark(f"{region}.{kind}"), wording_seed))
+        if minor and wording_seed & 1:
             chosen.append(_shorten_finding(*minor[0], 0))
     advice = [key for _, finding in major for key in concepts[finding.concept].advice]
-    if advice and wording & 6 == 0:
-        chosen.append(Statement(ADVICE, Remark(advice[(wording >> 3) % len(advice)]), wording))
+    if advice and wording_seed & 6 == 0:
+        chosen.append(Statement(ADVICE, Remark(advice[(wording_seed >> 3) % len(advice)]), wording_seed))
     return tuple(chosen)
 
 
 def _shorten_finding(statement: Statement, finding: PlannedFinding, index: int) -> Statement:
-    """Return the statement of a finding for the impression: without size and appearance, and with another
-    wording."""
-    wording = (statement.wording * 0x9E3779B97F4A7C15 + index) & ((1 << 96) - 1)
-    return Statement(statement.uid, replace(finding, looks=(), size_mm=None), wording)
+    """Return the statement of a finding for the impression, without size and appearance and with another
+    wording seed."""
+    wording_seed = (statement.wording_seed * 0x9E3779B97F4A7C15 + index) & ((1 << 96) - 1)
+    return Statement(statement.uid, replace(finding, looks=(), size_mm=None), wording_seed)
 
 
 # The 14 CheXpert observations that a plan states.
 
 
-# Of two values of an observation, the one of the higher rank counts.
+# If an observation has several values, that of the highest rank counts.
 _RANK = {None: 0, 0: 1, -1: 2, 1: 3}
 
 
 def derive_labels(lexicon: Lexicon, plan: Plan, chest: bool) -> dict[str, int | None]:
-    """Return the value of each of CheXpert's 14 observations in a plan: 1 if positive, 0 if negative, -1 if
-    uncertain, None if not mentioned; of several, 1 counts before -1, and -1 before 0.
+    """Return a mapping from each of the 14 CheXpert observations to its value in a plan: 1 (positive), 0
+    (negative), -1 (uncertain) or None (not mentioned).
 
-    A suggested diagnosis counts as uncertain. "No Finding" is 1 if the examination is of the chest and no
-    other observation except Support Devices is positive or uncertain (the labeler's rule, Irvin et al. 2019),
-    else None. No observation implies another: atelectasis does not make Lung Opacity positive.
+    Of several values, 1 takes precedence over -1, and -1 over 0. A suggested diagnosis counts as uncertain.
+    "No Finding" is 1 if ``chest`` is True and no other observation except Support Devices is positive or
+    uncertain (the labeller's rule, Irvin et al. 2019), else None. No observation implies another: atelectasis
+    does not make Lung Opacity positive.
+
+    ``chest`` says whether the examination shows the chest.
     """
     labels: dict[str, int | None] = dict.fromkeys(CHEXPERT)
 
@@ -291,7 +314,7 @@ def derive_labels(lexicon: Lexicon, plan: Plan, chest: bool) -> dict[str, int | 
 
 
 RewriteKind = Literal["synonym", "order", "style"]
-_TRIES = 25  # wordings or orders that are tried at most
+_TRIES = 25  # the maximum number of wordings or orders to try
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,16 +335,16 @@ def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 
     Raises
     ------
     SyntheticError
-        If the kind is unknown, or no other text was found in :data:`_TRIES` tries.
+        If the kind is unknown, or :data:`_TRIES` tries give no other text.
     """
-    check_choice(kind, RewriteKind, "kind of rewrite", SyntheticError)
+    check_choice(kind, RewriteKind, "kind", SyntheticError)
     other_style = next(style for style in STYLES if style != report.style)
     for attempt in range(_TRIES):
         rng = make_rng(seed, report.report_id, kind, attempt)
         if kind == "order":
             rewritten = _reorder(report, rng)
         else:
-            plan = tuple(replace(statement, wording=rng.getrandbits(96)) for statement in report.plan)
+            plan = tuple(replace(statement, wording_seed=rng.getrandbits(96)) for statement in report.plan)
             rewritten = rerender(report, plan, style=other_style if kind == "style" else None)
         if rewritten.findings.text != report.findings.text:
             return rewritten
@@ -330,7 +353,7 @@ def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 
 
 
 def _reorder(report: SyntheticReport, rng: Random) -> SyntheticReport:
-    """Return a report with its sentences in a drawn order; statements that are joined stay together."""
+    """Return a report with its sentences in a drawn order; joined statements stay together."""
     groups: list[list[Statement]] = []
     for statement in report.plan:
         if statement.joined and groups:
@@ -342,10 +365,10 @@ def _reorder(report: SyntheticReport, rng: Random) -> SyntheticReport:
 
 
 def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
-    """Return a report with every statement negated: findings become denials, and denials become findings.
+    """Return a report with the opposite meaning: findings become denials, and denials become findings.
 
-    Normal statements are negated ("the lungs are not clear"), and remarks stay. No statements are joined. A
-    finding that becomes a denial loses all attributes, and a denied finding that is now stated has none.
+    Normal statements are negated ("the lungs are not clear"), and remarks stay. No statements are joined.
+    Attributes of findings are lost, and denied findings are stated without attributes.
     """
     rng = make_rng(seed, report.report_id, "opposite")
     plan: list[Statement] = []
@@ -359,8 +382,8 @@ def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
             plan.append(replace(statement, content=negated, joined=False))
         elif isinstance(content, Denial):
             for index, concept in enumerate(content.concepts):
-                wording = rng.getrandbits(96)
-                plan.append(Statement(uid if index else statement.uid, PlannedFinding(concept), wording))
+                wording_seed = rng.getrandbits(96)
+                plan.append(Statement(uid if index else statement.uid, PlannedFinding(concept), wording_seed))
                 uid += bool(index)
         else:
             plan.append(statement)
@@ -368,5 +391,5 @@ def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
 
 
 def triad(report: SyntheticReport, seed: int = 0) -> RewrittenReport:
-    """Return a report with a version of the same meaning and one of the opposite meaning."""
+    """Return a report with one version that has the same meaning and one that has the opposite meaning."""
     return RewrittenReport(report, rewrite(report, "synonym", seed), opposite(report, seed))

@@ -1,6 +1,6 @@
 """Words a plan as text, with gold annotations.
 
-The bytes of a statement's ``wording`` decide its words, one byte for each choice
+The bytes of a statement's ``wording_seed`` decide its words, one byte for each choice
 (:class:`radeval_lib.rules.generator.builder.Byte`), so that changing one attribute of a finding leaves the
 other choices unchanged, and equal plans have equal texts.
 
@@ -44,26 +44,26 @@ _WHERE, _CAUSE = frozenset(["where"]), frozenset(["cause"])
 def realize(plan: Plan, style: Style, section: Section = "findings") -> AnnotatedText:
     """Return the text of a plan with its annotations; equal arguments give equal texts.
 
-    The first statement opens a sentence even if its ``joined`` is true. The impression words findings in
-    frames of its own.
+    The first statement opens a sentence even if its ``joined`` is true. The impression uses separate
+    templates for findings.
 
     Raises
     ------
     SyntheticError
         If the style or the section is unknown, a statement denies nothing or has a key that the lexicon
-        lacks, or a statement is joined that is neither a finding nor a denial.
+        lacks, or a joined statement is neither a finding nor a denial.
     """
     check_choice(style, Style, "style", SyntheticError)
     check_choice(section, Section, "section", SyntheticError)
     _check_plan(plan)
-    return _Speaker(style, section).say(plan)
+    return _SectionWriter(style, section).write(plan)
 
 
 def _check_plan(plan: Plan) -> None:
-    """Raise :class:`SyntheticError` for a plan that cannot be worded: a key that the lexicon lacks, an
-    empty denial, or a joined statement that is neither a finding nor a denial."""
+    """Raise :class:`SyntheticError` if a plan has a key that the lexicon lacks, an empty denial, or a joined
+    statement that is neither a finding nor a denial."""
     lexicon = load_lexicon()
-    for at, statement in enumerate(plan):
+    for index, statement in enumerate(plan):
         content, allowed = statement.content, lexicon.concepts.keys()
         if isinstance(content, PlannedFinding):
             keys = [content.concept, *([content.suggests] if content.suggests else [])]
@@ -74,23 +74,23 @@ def _check_plan(plan: Plan) -> None:
             allowed = lexicon.normals.keys() if isinstance(content, Normal) else lexicon.remarks.keys()
         kind = type(content).__name__
         if not keys or (unknown := [key for key in keys if key not in allowed]):
-            problem = f"{kind} has the unknown key {unknown[0]!r}" if keys else "a Denial has no concepts"
-            raise SyntheticError(problem, f"plan, statement {at + 1}", "Use keys of the lexicon.")
-        if at and statement.joined and not isinstance(content, PlannedFinding | Denial):
-            remedy = "Join findings and denials only."
-            raise SyntheticError(f"a {kind} is joined", f"plan, statement {at + 1}", remedy)
+            problem = f"{kind} has the unknown key {unknown[0]!r}" if keys else "Denial has no concepts"
+            raise SyntheticError(problem, f"plan, statement {index + 1}", "Use lexicon keys, at least one.")
+        if index and statement.joined and not isinstance(content, PlannedFinding | Denial):
+            remedy = "Set it to False: only findings and denials can be joined."
+            raise SyntheticError(f"{kind} has joined=True", f"plan, statement {index + 1}", remedy)
 
 
-class _Speaker:
-    """Words the statements of one section of a report."""
+class _SectionWriter:
+    """A writer of one section of a report."""
 
     def __init__(self, style: Style, section: Section) -> None:
-        """Prepare an empty text in a style, for one section."""
+        """Begin an empty section in a style."""
         self.style, self.section, self.builder = style, section, TextBuilder()
         self.lexicon, self.words = load_lexicon(), load_words()
 
-    def say(self, plan: Plan) -> AnnotatedText:
-        """Return the text of a plan, worded sentence by sentence, with its annotations."""
+    def write(self, plan: Plan) -> AnnotatedText:
+        """Return the text of a plan with its annotations; it is written sentence by sentence."""
         builder = self.builder
         position, size = 0, len(plan)
         while position < size:
@@ -107,59 +107,59 @@ class _Speaker:
             builder.close_sentence(tuple(uids))
             if clause_with_looks is not None:
                 builder.open_sentence()
-                clause_with_looks.say_looks()
+                clause_with_looks.write_looks()
                 builder.close_sentence((statement.uid,))
         return builder.build()
 
     def _write_first(self, statement: Statement, alone: bool) -> FindingClause | None:
-        """Write the statement that opens a sentence; return its clause if the appearance of its finding needs
-        a sentence of its own, else None.
+        """Write the statement that opens a sentence; return the clause if the finding's appearance needs a
+        separate sentence, else None.
 
         ``alone`` says whether no other statement is joined to it.
         """
-        content, wording = statement.content, statement.wording
+        content, wording_seed = statement.content, statement.wording_seed
         if isinstance(content, PlannedFinding):
-            return self._write_finding(content, wording, alone)
+            return self._write_finding(content, wording_seed, alone)
         if isinstance(content, Denial):
-            self._write_denial(content, wording)
+            self._write_denial(content, wording_seed)
         elif isinstance(content, Normal):
             entry = self.lexicon.normals[content.key]
             wordings = entry.opposites if content.opposite else entry.wordings
-            self.builder.phrase(pick(wordings[self.style], wording, Byte.FRAME))
+            self.builder.add_phrase(pick(wordings[self.style], wording_seed, Byte.FRAME))
         else:
             remark = self.lexicon.remarks[content.key].wordings[self.style]
-            self.builder.phrase(pick(remark, wording, Byte.FRAME))
+            self.builder.add_phrase(pick(remark, wording_seed, Byte.FRAME))
         return None
 
     # --- findings ---
 
-    def _write_finding(self, finding: PlannedFinding, wording: int, alone: bool) -> FindingClause | None:
-        """Write a finding as a sentence; return its clause if its appearance still has to be written,
-        else None."""
-        clause = FindingClause(self.builder, self.style, wording, finding)
-        if finding.change:  # It comes before the noun in a quarter of all wordings.
-            clause.change_form = "pre" if get_byte(wording, Byte.SINCE) & 3 == 0 else "post"
+    def _write_finding(self, finding: PlannedFinding, wording_seed: int, alone: bool) -> FindingClause | None:
+        """Write a finding as a sentence; return the clause if the finding's appearance needs a separate
+        sentence, else None."""
+        clause = FindingClause(self.builder, self.style, wording_seed, finding)
+        if finding.change:  # A quarter of the wordings put it before the noun.
+            clause.change_form = "pre" if get_byte(wording_seed, Byte.SINCE) & 3 == 0 else "post"
         state = self._choose_state(clause)
         if state is not None:
-            clause.be_a_state(state)
+            clause.use_state(state)
             if finding.change:
                 clause.change_form = "post"
             variant = "uncertain" if finding.certainty == "uncertain" else self.style
-            frame = pick(self.words.frames("state", variant), wording, Byte.FRAME)
+            frame = pick(self.words.find_frames("state", variant), wording_seed, Byte.FRAME)
         else:
             frame = self._choose_frame(clause)
-        clause.looks_later = clause.looks_later and alone
-        clause.run(frame)
+        clause.looks_follow = clause.looks_follow and alone
+        clause.write(frame)
         clause.finish()
-        return clause if clause.looks_later else None
+        return clause if clause.looks_follow else None
 
     def _choose_state(self, clause: FindingClause) -> State | None:
-        """Return the state by which the finding is worded as a predicate; None if it is worded by its
-        name."""
+        """Return the predicate that states the finding; None if its name is used."""
         finding, concept = clause.finding, clause.concept
         if not concept.states or finding.many or finding.looks or finding.size_mm:
             return None
-        if concept.names and get_byte(clause.wording, Byte.MODE) & 1:  # Half of them use their name.
+        # Half of the wordings use the name.
+        if concept.names and get_byte(clause.wording_seed, Byte.MODE) & 1:
             return None
         side = finding.side
         usable = [
@@ -168,70 +168,69 @@ class _Speaker:
             if state.place == finding.place
             and (side in state.subjects or (None in state.subjects and side in state.adjectives))
         ]
-        return pick(usable, clause.wording, Byte.NAME) if usable else None
+        return pick(usable, clause.wording_seed, Byte.NAME) if usable else None
 
     def _choose_frame(self, clause: FindingClause) -> Frame:
-        """Return a frame with slots for all attributes of the finding; set ``change_form``,
-        ``looks_later`` and ``place_before`` of the clause accordingly."""
+        """Return a frame with slots for all attributes of the finding; set ``change_form``, ``looks_follow``
+        and ``place_precedes`` of the clause accordingly."""
         finding, concept, words, style = clause.finding, clause.concept, self.words, self.style
-        wording, mode = clause.wording, get_byte(clause.wording, Byte.MODE)
-        needs = _CAUSE if finding.suggests else _EMPTY
-        lacks = _EMPTY if finding.place else _WHERE
+        wording_seed, mode = clause.wording_seed, get_byte(clause.wording_seed, Byte.MODE)
+        required = _CAUSE if finding.suggests else _EMPTY
+        banned = _EMPTY if finding.place else _WHERE
         if self.section == "impression":
             variant = "uncertain" if finding.certainty == "uncertain" else "plain"
-            frames = words.frames(f"impression_{style}", variant, needs)
+            frames = words.find_frames(f"impression_{style}", variant, required)
         elif finding.certainty == "uncertain":
-            frames = words.frames("uncertain", style, needs)
+            frames = words.find_frames("uncertain", style, required)
         elif concept.device:
-            frames = words.frames("device", style)
-        elif finding.change and mode & 6 == 0:  # A quarter of changes are the verb of the sentence.
-            frames = words.frames("changed", style, needs)
+            frames = words.find_frames("device", style)
+        elif finding.change and mode & 6 == 0:  # A quarter of the changes are the verb.
+            frames = words.find_frames("changed", style, required)
             clause.change_form = "verb"
         else:
-            frames = words.frames("disease" if concept.disease else "finding", style, needs, lacks)
-            # Half of appearances get a sentence of their own.
-            clause.looks_later = bool(style == "encyclopaedic" and finding.looks and mode & 8)
-        frame = pick(frames, wording, Byte.FRAME)
+            frames = words.find_frames("disease" if concept.disease else "finding", style, required, banned)
+            # Half of the appearances become a separate sentence.
+            clause.looks_follow = bool(style == "encyclopaedic" and finding.looks and mode & 8)
+        frame = pick(frames, wording_seed, Byte.FRAME)
         if "where" in frame.slots:
-            clause.place_before = False
+            clause.place_precedes = False
         return frame
 
     # --- denials ---
 
-    def _write_denial(self, denial: Denial, wording: int) -> None:
+    def _write_denial(self, denial: Denial, wording_seed: int) -> None:
         """Write a denial as a sentence."""
-        single = self.lexicon.concepts[denial.concepts[0]] if len(denial.concepts) == 1 else None
-        states = [s for s in single.states if s.place is None and None in s.subjects] if single else []
-        # A finding that can be denied both by its name and as a state is denied as a state in a quarter of
-        # wordings.
-        if states and single and (not single.denied or get_byte(wording, Byte.MODE) & 3 == 0):
-            clause = FindingClause(self.builder, self.style, wording, PlannedFinding(denial.concepts[0]))
+        concept = self.lexicon.concepts[denial.concepts[0]] if len(denial.concepts) == 1 else None
+        states = [s for s in concept.states if s.place is None and None in s.subjects] if concept else []
+        # If a finding can be denied both by its name and by a predicate, a quarter of the wordings use the
+        # predicate.
+        if states and concept and (not concept.denied or get_byte(wording_seed, Byte.MODE) & 3 == 0):
+            clause = FindingClause(self.builder, self.style, wording_seed, PlannedFinding(denial.concepts[0]))
             clause.label = "OBS-DA"
-            clause.rate = f"Non-{clause.rate}"
-            clause.be_a_state(pick(states, wording, Byte.NAME))
-            clause.run(pick(self.words.frames("state", "denied"), wording, Byte.FRAME))
+            clause.rate_type = f"Non-{clause.rate_type}"
+            clause.use_state(pick(states, wording_seed, Byte.NAME))
+            clause.write(pick(self.words.find_frames("state", "denied"), wording_seed, Byte.FRAME))
             return
-        denial_clause = DenialClause(self.builder, self.style, wording, denial)
-        lacks = {"body"} if denial_clause.structure is None else set()
+        denial_clause = DenialClause(self.builder, self.style, wording_seed, denial)
+        banned = {"body"} if denial_clause.structure is None else set()
         if len(denial.concepts) != 2:
-            lacks.add("nor")
-        denial_clause.run(
-            pick(self.words.frames("denial", self.style, _EMPTY, frozenset(lacks)), wording, Byte.FRAME)
-        )
+            banned.add("nor")
+        frames = self.words.find_frames("denial", self.style, _EMPTY, frozenset(banned))
+        denial_clause.write(pick(frames, wording_seed, Byte.FRAME))
 
     # --- joined ---
 
     def _write_joined(self, statement: Statement, previous: Meaning) -> None:
-        """Write a statement as the end of the sentence of the ``previous`` one."""
-        content, wording = statement.content, statement.wording
+        """Append a statement to the sentence of the ``previous`` one."""
+        content, wording_seed = statement.content, statement.wording_seed
         if isinstance(content, PlannedFinding):
-            clause = FindingClause(self.builder, self.style, wording, content)
+            clause = FindingClause(self.builder, self.style, wording_seed, content)
             clause.change_form = "pre" if content.change else ""
-            clause.run(pick(self.words.frames("joined", "finding"), wording, Byte.FRAME))
-            clause.slot_change()  # It is written here if it did not fit before the noun.
+            clause.write(pick(self.words.find_frames("joined", "finding"), wording_seed, Byte.FRAME))
+            clause.slot_change()  # The change is written here if it did not fit before the noun.
             clause.finish()
         else:
             assert isinstance(content, Denial)  # `_check_plan` refuses the other types.
             variant = "denial_after_normal" if isinstance(previous, Normal) else "denial_after_finding"
-            denial_clause = DenialClause(self.builder, self.style, wording, content)
-            denial_clause.run(pick(self.words.frames("joined", variant), wording, Byte.FRAME))
+            denial_clause = DenialClause(self.builder, self.style, wording_seed, content)
+            denial_clause.write(pick(self.words.find_frames("joined", variant), wording_seed, Byte.FRAME))

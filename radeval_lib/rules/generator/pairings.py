@@ -1,4 +1,4 @@
-"""Pairs references with candidates in GREEN's five ways (Ostmeier et al. 2024, section 3.1.1)."""
+"""Pairs references with candidates by GREEN's five heuristics (Ostmeier et al. 2024, section 3.1.1)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from radeval_lib.rules.generator.planted_errors import ErrorKind, inject, remove
 from radeval_lib.rules.generator.records import Plan, PlannedFinding, SyntheticError, SyntheticReport
 from radeval_lib.rules.lexicon.entries import tokenize
 
-#: random: the report of another patient; shuffled: sentences removed, and the others in random order; model:
-#: a simulation of what a report generator would write; nearest: the most similar report that is not used
-#: yet, of as many as there are references, at least two; permuted: findings, sizes, severities and places
-#: changed.
+#: random: the report of another patient; shuffled: some statements removed, and the others in random order;
+#: model: a simulation of a trained report generator; nearest: the most similar unused report among as many
+#: further reports as there are references (at least two); permuted: changes of presence, size, severity and
+#: place.
 HEURISTICS = ("random", "shuffled", "model", "nearest", "permuted")
-#: The most references of a round; the nearest candidates are searched within a round.
+#: The maximum number of references in a round; nearest candidates are sought within a round.
 POOL = 64
-# The probabilities that the simulated generator keeps a finding and a detail, and the mean number of findings
-# that it invents.
+# The probabilities that the simulated report generator keeps a finding and a detail, and the mean number of
+# findings that it invents.
 _KEEP_FINDING, _KEEP_DETAIL, _INVENTED_FINDINGS = 0.6, 0.6, 0.4
 
 
@@ -40,17 +40,21 @@ class SyntheticPair:
 
 
 def measure_cosines(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-    """Return the cosine of the token counts of every reference and every candidate, from 0 to 1, float64 of
-    shape (references, candidates); 0 for an empty text.
+    """Return the cosine similarity of the token counts of each reference and each candidate.
 
     It replaces GREEN's BERTScore, which would need an encoder.
+
+    Returns
+    -------
+    NDArray
+        float64 of shape (len(references), len(candidates)), from 0 to 1; 0 for an empty text.
     """
     bags = [Counter(token.lower() for token in tokenize(text)) for text in (*references, *candidates)]
-    words = {word: index for index, word in enumerate(sorted(set().union(*bags)))}
-    counts = np.zeros((len(bags), len(words)))
+    columns = {token: column for column, token in enumerate(sorted(set().union(*bags)))}
+    counts = np.zeros((len(bags), len(columns)))
     for row, bag in enumerate(bags):
-        for word, count in bag.items():
-            counts[row, words[word]] = count
+        for token, count in bag.items():
+            counts[row, columns[token]] = count
     norms = np.linalg.norm(counts, axis=1, keepdims=True)
     counts /= np.where(norms == 0, 1, norms)
     return np.asarray(counts[: len(references)] @ counts[len(references) :].T, dtype=np.float64)
@@ -59,7 +63,7 @@ def measure_cosines(references: Sequence[str], candidates: Sequence[str]) -> NDA
 def green_pairs(n: int, seed: int) -> Iterator[SyntheticPair]:
     """Yield ``n`` pairs of each heuristic, in rounds of at most :data:`POOL` pairs per heuristic.
 
-    As in GREEN, every reference is used in one pair only. Only one round at a time is in memory.
+    As in GREEN, each reference is used in only one pair. Memory holds one round at a time.
 
     Raises
     ------
@@ -67,7 +71,7 @@ def green_pairs(n: int, seed: int) -> Iterator[SyntheticPair]:
         If ``n`` is negative.
     """
     if n < 0:
-        raise SyntheticError(f"n is {n}", "green_pairs", "Ask for 0 or more pairs.")
+        raise SyntheticError(f"n is negative ({n})", "green_pairs", "Ask for 0 or more pairs.")
     start = 0
     for offset in range(0, n, POOL):
         size = min(POOL, n - offset)
@@ -91,31 +95,32 @@ def green_pairs(n: int, seed: int) -> Iterator[SyntheticPair]:
 def _pair_reports(
     heuristic: str, references: list[SyntheticReport], others: list[SyntheticReport], seed: int
 ) -> Iterator[tuple[SyntheticReport, SyntheticReport]]:
-    """Yield each reference with the candidate that a heuristic gives it.
+    """Yield each reference with the candidate that a heuristic assigns to it.
 
-    ``others`` are the reports from which "random" and "nearest" take candidates, at least as many as
-    references; the other heuristics change the reference.
+    "random" and "nearest" take candidates from ``others``, which must be at least as many as the references;
+    the other heuristics change the reference.
     """
     if heuristic == "random":
         yield from zip(references, others, strict=False)
     elif heuristic == "nearest":
-        scores = measure_cosines([r.findings.text for r in references], [o.findings.text for o in others])
+        similarity = measure_cosines([r.findings.text for r in references], [o.findings.text for o in others])
         is_free = np.ones(len(others), dtype=bool)
         for row, reference in enumerate(references):
-            best = int(np.argmax(np.where(is_free, scores[row], -np.inf)))
+            best = int(np.argmax(np.where(is_free, similarity[row], -np.inf)))
             is_free[best] = False
             yield reference, others[best]
     else:
-        change = {"shuffled": shuffle_report, "model": simulate_model, "permuted": permute_report}[heuristic]
+        alter = {"shuffled": shuffle_report, "model": simulate_model, "permuted": permute_report}[heuristic]
         for reference in references:
-            yield reference, change(reference, seed)
+            yield reference, alter(reference, seed)
 
 
 def shuffle_report(report: SyntheticReport, seed: int) -> SyntheticReport:
-    """Return a report without one or more statements, with the others in a drawn order, each as a sentence.
+    """Return a report without one or more statements, and with the others as separate sentences in a drawn
+    order.
 
-    A report with one statement loses none. In about a fifth of chest radiographs the order does not change,
-    because the drawn order is the old one or one statement is left.
+    The only statement of a report is not removed. In about a fifth of the reports on chest radiographs, the
+    order does not change, because the old order is drawn or only one statement is left.
     """
     rng = make_rng(seed, report.report_id, "shuffled")
     uids = [statement.uid for statement in report.plan]
@@ -123,21 +128,21 @@ def shuffle_report(report: SyntheticReport, seed: int) -> SyntheticReport:
     for _ in range(1 + int(rng.random() * len(uids) / 2)):
         if len(plan) > 1:
             plan = remove_statement(plan, choose(rng, tuple(statement.uid for statement in plan)))
-    alone = [replace(statement, joined=False) for statement in plan]
-    alone.sort(key=lambda _: rng.random())
-    return rerender(report, tuple(alone))
+    statements = [replace(statement, joined=False) for statement in plan]
+    statements.sort(key=lambda _: rng.random())
+    return rerender(report, tuple(statements))
 
 
 def simulate_model(report: SyntheticReport, seed: int) -> SyntheticReport:
-    """Return a report such as a trained report generator might write for the same image.
+    """Return a report that a trained report generator might write for the same image.
 
-    It omits findings and details of findings, always their appearance; it has invented findings; and all
-    statements are reworded. In a tenth of the cases a wrong place is tried, which succeeds in about 3%,
-    because most reports have no finding that allows it.
+    It omits findings and details, always the appearance of findings, invents findings, and rewords all
+    statements. A wrong place is tried with a probability of 0.1, but found in only about 3% of the reports,
+    because most have no finding that allows it.
     """
     rng = make_rng(seed, report.report_id, "model")
     plan: Plan = tuple(
-        replace(statement, wording=rng.getrandbits(96), joined=False) for statement in report.plan
+        replace(statement, wording_seed=rng.getrandbits(96), joined=False) for statement in report.plan
     )
     for uid, finding in index_findings(plan).values():
         if rng.random() > _KEEP_FINDING and len(plan) > 1:
@@ -145,12 +150,12 @@ def simulate_model(report: SyntheticReport, seed: int) -> SyntheticReport:
         else:
             plan = replace_content(plan, uid, _drop_details(rng, finding))
     candidate = rerender(report, plan)
-    invented: list[ErrorKind] = []
+    kinds: list[ErrorKind] = []
     while rng.random() < _INVENTED_FINDINGS / (1 + _INVENTED_FINDINGS):
-        invented.append(("a", rng.random() < 0.5))
+        kinds.append(("a", rng.random() < 0.5))
     if rng.random() < 0.1:
-        invented.append(("c", True))
-    for kind in invented:
+        kinds.append(("c", True))
+    for kind in kinds:
         try:
             candidate = inject(candidate, [kind], seed).candidate
         except SyntheticError:
@@ -159,36 +164,36 @@ def simulate_model(report: SyntheticReport, seed: int) -> SyntheticReport:
 
 
 def _drop_details(rng: Random, finding: PlannedFinding) -> PlannedFinding:
-    """Return a finding without its appearance and diagnosis and, each by chance, without severity, size and
-    change."""
-    kept = [rng.random() < _KEEP_DETAIL for _ in range(3)]
+    """Return a finding without appearance and diagnosis; severity, size and change are each dropped by
+    chance."""
+    is_kept = [rng.random() < _KEEP_DETAIL for _ in range(3)]
     return replace(
         finding,
         looks=(),
         suggests=None,
-        severity=finding.severity if kept[0] else None,
-        size_mm=finding.size_mm if kept[1] else None,
-        change=finding.change if kept[2] else None,
+        severity=finding.severity if is_kept[0] else None,
+        size_mm=finding.size_mm if is_kept[1] else None,
+        change=finding.change if is_kept[2] else None,
     )
 
 
 def permute_report(report: SyntheticReport, seed: int) -> SyntheticReport:
     """Return a report with up to four planted changes of presence, size, severity or place, as in GREEN.
 
-    One to four changes are wanted, and for each up to four kinds are tried. A kind that the report does not
-    allow is skipped, and a later change may undo an earlier one, so that there may be fewer changes than
-    wanted. About one of twenty chest radiographs is returned unchanged.
+    One to four changes are attempted, with up to four tries for each. A change that the report does not allow
+    is skipped, and a later change may undo an earlier one, so there may be fewer changes. About one in twenty
+    reports on chest radiographs is returned unchanged.
     """
     rng = make_rng(seed, report.report_id, "permuted")
     candidate = report
-    wanted = 1 + int(rng.random() * 4)
-    for attempt in range(4 * wanted):
+    remaining = 1 + int(rng.random() * 4)
+    for attempt in range(4 * remaining):
         kind: ErrorKind = ("abcd"[int(rng.random() * 4)], rng.random() < 0.7)
         try:
             changed = inject(candidate, [kind], seed * 100 + attempt).candidate
         except SyntheticError:
             continue
-        candidate, wanted = changed, wanted - 1
-        if not wanted:
+        candidate, remaining = changed, remaining - 1
+        if not remaining:
             break
     return candidate

@@ -1,4 +1,4 @@
-"""Records of the generator: the meaning of a report, and its text with gold annotations.
+"""Defines the records of the generator: the meaning of a report, and its text with gold annotations.
 
 A report is first a *plan*, a tuple of statements with one meaning each (:class:`PlannedFinding`,
 :class:`Denial`, :class:`Normal`, :class:`Remark`), and then a text that states it. Errors and rewrites change
@@ -36,10 +36,19 @@ class SyntheticError(RadevalError):
 class PlannedFinding:
     """A finding that the report states as present or uncertain.
 
-    ``concept``, ``place`` and ``suggests`` are keys of the lexicon. ``severity`` is a step of the concept's
-    own scale, 0 for the mildest; ``size_mm`` one or two diameters in millimetres (for a device: the distance
-    of its tip from ``place``); ``looks`` are descriptors such as "spiculated"; ``many`` says whether there
-    are several; ``suggests`` is the diagnosis that the finding is called a sign of.
+    Attributes
+    ----------
+    concept : its key in the lexicon.
+    certainty : "present" or "uncertain".
+    place : the key of its place; None if no place is stated.
+    side : "left", "right" or "bilateral"; None if no side is stated.
+    severity : a step of the severity scale of the concept, 0 for the mildest; None if no severity is stated.
+    size_mm : one or two diameters in millimetres or, for a device, the distance from ``place`` to its tip;
+        None if no size is stated.
+    looks : descriptors of its appearance, such as "spiculated".
+    many : whether there are several.
+    change : the change since an earlier study; None if no change is stated.
+    suggests : the key of the diagnosis that it is said to suggest; None if there is none.
     """
 
     concept: str
@@ -56,14 +65,14 @@ class PlannedFinding:
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """A statement that none of these concepts is present."""
+    """The meaning that no finding with a key in ``concepts`` is present."""
 
     concepts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Normal:
-    """A statement of normality, by its key in the lexicon; ``opposite`` reverses it ("not clear")."""
+    """A normal statement, given by its key in the lexicon; ``opposite`` negates it ("not clear")."""
 
     key: str
     opposite: bool = False
@@ -71,8 +80,8 @@ class Normal:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A sentence without a finding, by its key in the lexicon: technique, limitation, conclusion or
-    recommendation."""
+    """A sentence without a finding (technique, limitation, conclusion or recommendation), given by its key in
+    the lexicon."""
 
     key: str
 
@@ -82,15 +91,19 @@ Meaning = PlannedFinding | Denial | Normal | Remark
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A meaning with an id that is unique within the report, and the number that decides its wording.
+    """A meaning with its wording.
 
-    ``wording`` is a 96-bit integer whose bytes select the frame, the synonyms and so on; it has no meaning.
-    ``joined`` says whether the statement is worded in one sentence with the statement before it.
+    Attributes
+    ----------
+    uid : an id that is unique within the report.
+    content : the meaning.
+    wording_seed : a 96-bit integer whose bytes select the frame, the synonyms and so on, but not the meaning.
+    joined : whether the statement continues the sentence of the statement before it.
     """
 
     uid: int
     content: Meaning
-    wording: int
+    wording_seed: int
     joined: bool = False
 
 
@@ -111,8 +124,17 @@ class RateEntity:
 
 @dataclass(frozen=True, slots=True)
 class RadGraphEntity:
-    """A RadGraph entity; ``relations`` are (type, id of the target entity), with ids as 1-based positions
-    in text form."""
+    """A RadGraph entity.
+
+    Attributes
+    ----------
+    start, end : the characters that it spans.
+    start_ix, end_ix : the indices of its first and last token.
+    tokens : its tokens, separated by spaces.
+    label : its RadGraph label, such as "OBS-DP".
+    relations : (type, id of the target) of each relation whose source it is; an id is the 1-based position of
+        an entity, as a string.
+    """
 
     start: int
     end: int
@@ -125,10 +147,14 @@ class RadGraphEntity:
 
 @dataclass(frozen=True, slots=True)
 class SpatialRelation:
-    """Spatial roles as in RadSpRL; every role is a (start, end) span.
+    """The roles of a spatial relation as in RadSpRL, each a (start, end) span.
 
-    ``indicator`` is the spatial expression, ``trajector`` the finding or device that is located,
-    ``landmark`` its place, and ``diagnosis`` its interpretation with the ``hedge``.
+    Attributes
+    ----------
+    indicator : the spatial expression.
+    trajector : the finding or device that is located.
+    landmark : the place where it is located.
+    diagnosis, hedge : the diagnosis that it suggests, and the words that hedge it; None if missing.
     """
 
     indicator: tuple[int, int]
@@ -140,7 +166,7 @@ class SpatialRelation:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """The (start, end) of a sentence, and the uids of the statements that it words."""
+    """The (start, end) of a sentence, and the uids of the statements that it expresses."""
 
     start: int
     end: int
@@ -149,7 +175,15 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedText:
-    """A section of a report with its gold annotations, all positions relative to ``text``."""
+    """A section of a report with its gold annotations; all positions are relative to ``text``.
+
+    Attributes
+    ----------
+    text : the text of the section.
+    sentences : the spans of its sentences.
+    entities, radgraph : the RaTE and the RadGraph entities.
+    roles : the spatial relations.
+    """
 
     text: str
     sentences: tuple[Sentence, ...]
@@ -160,11 +194,20 @@ class AnnotatedText:
 
 @dataclass(frozen=True, slots=True)
 class SyntheticReport:
-    """A generated report: patient and indication, meaning (``plan``), text, and labels.
+    """A generated report: patient, examination, meaning, texts and labels.
 
-    ``chexpert`` maps each of :data:`CHEXPERT` to 1 (positive), 0 (negative), -1 (uncertain) or None (not
-    mentioned), for findings and impression together. ``procedure`` is the code of the examination that fits
-    ``indication``; ``wording`` decides the words of sentences that are not of the plan, such as a conclusion.
+    Attributes
+    ----------
+    report_id : an id that names the seed and the index in the stream of reports.
+    style, modality, anatomy : the style, and the kind of examination.
+    sex, age : the sex of the patient, and the age in years.
+    procedure, procedure_title : the code and the title of the examination that fits the indication.
+    indication, comparison, technique : the text of these sections.
+    plan : the meaning.
+    findings, impression : the text of these sections, with annotations.
+    chexpert : a mapping from each of :data:`CHEXPERT` to 1 (positive), 0 (negative), -1 (uncertain) or None
+        (not mentioned), for findings and impression together.
+    wording_seed : an integer that selects the words of sentences outside the plan, such as a conclusion.
     """
 
     report_id: str
@@ -182,7 +225,7 @@ class SyntheticReport:
     findings: AnnotatedText
     impression: AnnotatedText
     chexpert: Mapping[str, int | None]
-    wording: int
+    wording_seed: int
 
     @property
     def text(self) -> str:
@@ -194,37 +237,40 @@ class SyntheticReport:
 
 
 def index_graph(text: AnnotatedText) -> tuple[list[tuple[int, int, str]], list[tuple[int, int, str]]]:
-    """Return the RadGraph entities and relations of a text by index.
+    """Return the RadGraph entities and relations of a text with 0-based indices.
 
     Returns
     -------
-    entities : for each entity, the index of its first token, of the token after its last one, and its label.
-    relations : for each relation, the index, in ``entities``, of its source and of its target, and its type.
-        All indices count from 0.
+    entities : (index of the first token, index after the last token, label) of each entity.
+    relations : (source, target, type) of each relation; source and target are indices into ``entities``.
     """
-    entities = [(unit.start_ix, unit.end_ix + 1, unit.label) for unit in text.radgraph]
-    links = [(head, link) for head, unit in enumerate(text.radgraph) for link in unit.relations]
-    return entities, [(head, int(tail) - 1, kind) for head, (kind, tail) in links]
+    entities = [(entity.start_ix, entity.end_ix + 1, entity.label) for entity in text.radgraph]
+    relations = [(source, link) for source, entity in enumerate(text.radgraph) for link in entity.relations]
+    return entities, [(source, int(target) - 1, kind) for source, (kind, target) in relations]
 
 
 def index_tokens(text: str) -> tuple[tuple[str, ...], list[int]]:
-    """Return the tokens of a text, and a list with the index of a token for each character.
+    """Return the tokens of a text, and the index of a token for each character before the last token's end.
 
-    A character between tokens has the index of the next token. The list ends with the last token's end.
+    A character between tokens has the index of the next token.
     """
     tokens, token_at, position = tokenize(text), [], 0
-    for number, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         end = text.index(token, position) + len(token)
-        token_at += [number] * (end - position)
+        token_at += [index] * (end - position)
         position = end
     return tokens, token_at
 
 
 def tokenize_sentences(text: AnnotatedText) -> Iterator[tuple[list[str], list[tuple[int, int, str]]]]:
-    """Yield, for each sentence, its tokens and its RaTE entities as (index of the first token, index of the
-    last token, type); indices count from 0 in the sentence."""
+    """Yield the tokens and the RaTE entities of each sentence.
+
+    An entity is (index of the first token, index of the last token, type), with 0-based indices within the
+    sentence.
+    """
     for sentence in text.sentences:
-        begin, end = sentence.start, sentence.end
-        tokens, places = index_tokens(text.text[begin:end])
-        inside = (e for e in text.entities if begin <= e.start < end)
-        yield (list(tokens), [(places[e.start - begin], places[e.end - 1 - begin], e.label) for e in inside])
+        start, end = sentence.start, sentence.end
+        tokens, token_at = index_tokens(text.text[start:end])
+        entities = (e for e in text.entities if start <= e.start < end)
+        spans = [(token_at[e.start - start], token_at[e.end - 1 - start], e.label) for e in entities]
+        yield list(tokens), spans

@@ -1,4 +1,4 @@
-"""The rule-based judge: it aligns the findings of two reports, and names, weighs and explains each
+"""The rule-based judge, which aligns the findings of two reports, and names, weighs and explains each
 difference."""
 
 from radeval_lib.rules.judge.judge import JudgedError, Judgement, RulesJudge, judge_pair

@@ -9,12 +9,13 @@ from radeval_lib.categories import GREEN_NAMES, LETTERS
 from radeval_lib.errors import RadevalError
 from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 
+#: A reference and a candidate.
 Pair = tuple[str, str]
-#: A function that stores each batch of analyses, by the positions of their pairs, as soon as they are
-#: written, so that a resumed run asks only for pairs without a stored analysis.
+#: A function that stores a batch of analyses, a mapping from the position of a pair to its analysis, as soon
+#: as they are written, so that a resumed run asks only for pairs without a stored analysis.
 Keep = Callable[[Mapping[int, str]], None]
 
-#: The most words of a report in a prompt, as in the released package.
+#: The maximum number of words of a report in a prompt, as in the released package.
 LONGEST = 300
 
 
@@ -23,50 +24,49 @@ class JudgeError(RadevalError):
 
 
 class Judge(Protocol):
-    """A judge, which writes an analysis in GREEN's layout of a reference and a candidate report.
+    """A judge that compares a candidate report with a reference, and writes an analysis in GREEN's layout.
 
-    ``signature`` names everything on which an analysis depends except the two texts.
+    ``signature`` names everything on which an analysis depends except the two reports.
     """
 
     @property
     def signature(self) -> str: ...
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return an analysis of each (reference, candidate), in the input's order, after passing it to
-        ``keep``."""
+        """Return an analysis of each (reference, candidate) pair, in order; pass each batch to ``keep``, if
+        given."""
         ...
 
 
 def store_answers(answers: list[str], keep: Keep | None) -> list[str]:
-    """Return the answers unchanged, after ``keep``, if there is one, was called with a dictionary from
-    position to answer."""
+    """Pass a mapping from position to answer to ``keep``, if given, and return the answers."""
     if keep is not None:
         keep(dict(enumerate(answers)))
     return answers
 
 
-def write_prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
-    """Return the prompt for a language model: the task, the kinds of error, both reports, cut after ``words``
-    words, and the layout of the answer.
+def write_prompt(reference: str, candidate: str, max_words: int = LONGEST) -> str:
+    """Return the prompt for a language model: the task, the kinds of error, both reports, each cut after
+    ``max_words`` words, and the layout of the answer.
 
-    The prompt has the same parts as the released one, reworded. A released model gets the wording on which it
-    was trained instead (:mod:`radeval_lib.models.language_model_judge`).
+    The prompt has the same parts as the released one, in other words. A released model is prompted with the
+    wording on which it was trained instead (:mod:`radeval_lib.models.language_model_judge`).
     """
     kinds = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
-    listed, layout = "\n".join(kinds), "\n".join(f"{kind}: <count>. <errors>" for kind in kinds)
+    kind_list, layout = "\n".join(kinds), "\n".join(f"{kind}: <count>. <errors>" for kind in kinds)
     return (
         "Compare a candidate radiology report with a reference report written by a radiologist, and count "
         "its errors and the findings in which both agree.\n\n"
-        f"Kinds of error:\n{listed}\n\n"
+        f"Kinds of error:\n{kind_list}\n\n"
         "An error is clinically significant if it could change what is done for the patient.\n\n"
-        f"Reference report:\n{cut_words(reference, words)}\n\n"
-        f"Candidate report:\n{cut_words(candidate, words)}\n\n"
+        f"Reference report:\n{cut_words(reference, max_words)}\n\n"
+        f"Candidate report:\n{cut_words(candidate, max_words)}\n\n"
         "Answer in this layout, errors separated by semicolons:\n\n"
         f"[Explanation]:\n<explanation>\n\n[{SIGNIFICANT}]:\n{layout}\n\n[{INSIGNIFICANT}]:\n{layout}\n\n"
         f"[{MATCHED}]:\n<count>. <findings>"
     )
 
 
-def cut_words(text: str, words: int) -> str:
-    """Return the first ``words`` words of a report, separated by single blanks."""
-    return " ".join(text.split()[:words])
+def cut_words(text: str, max_words: int) -> str:
+    """Return the first ``max_words`` words of a report, separated by single spaces."""
+    return " ".join(text.split()[:max_words])

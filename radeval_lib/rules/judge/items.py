@@ -1,4 +1,4 @@
-"""The findings and denials of a report in the form in which the rule-based judge compares them."""
+"""Reads the findings, denials and normal statements of a report that the rule-based judge compares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from radeval_lib.rules.report_text import singular
 from radeval_lib.rules.report_text.words import Span
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
-_GENERAL = frozenset(["acute_disease"])  # Only denials of it state something specific.
+_GENERAL = frozenset(["acute_disease"])  # Only a denial of it says something specific.
 _QUALITIES = {"healed_rib": frozenset([("d", "age", "old")])}
 _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 
@@ -22,9 +22,26 @@ _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 class Item:
     """A finding of a report, with all its mentions merged.
 
-    ``means`` are the diagnoses that the report reads it as, ``names`` its names in the report; ``start`` and
-    ``end`` are the characters of its first mention. Severity, sizes and the fields from ``count`` on are as
-    in a :class:`Finding`.
+    Attributes
+    ----------
+    observation : the key of the finding in the lexicon.
+    uncertain : whether every mention is hedged.
+    places : the keys of its places, except the lung.
+    sides : its sides: "left", "right" or both, or only "bilateral".
+    severity : the highest step on the scale of the observation; None if no degree is stated.
+    size_mm, span_mm : the largest diameters, and the range of an inexact diameter ("5-7 mm"); () and None if
+        not stated.
+    distance_mm : the distance of a device's tip from its place; None if not stated.
+    changes : the kinds of change, such as "new".
+    means : the keys of the diagnoses that it is said to be a sign of.
+    names : its names in the report, in lower case and in the singular.
+    start, end : the characters of its first mention, end exclusive.
+    count : the number of such findings, or :data:`~radeval_lib.rules.reader.records.SEVERAL`; None if not
+        stated.
+    qualities : its qualities that exclude others, such as "acute".
+    greater : the side that has more of a bilateral finding; None if not stated.
+    grade : its grade, stage or category; "" if not stated.
+    volume_ml : its volume; None if not stated.
     """
 
     observation: str
@@ -48,7 +65,7 @@ class Item:
 
     @property
     def side(self) -> str | None:
-        """Left, right or bilateral; None if the report names no side."""
+        """The side, "left", "right" or "bilateral"; None if the report states none."""
         if len(self.sides) > 1:
             return "bilateral"
         return next(iter(self.sides), None)
@@ -60,10 +77,11 @@ class Content:
 
     Attributes
     ----------
-    stated : the findings, certain ones first, not in the order of the text.
-    denied : the characters of the denial by observation, for observations that the report does not state.
-    contradicted : the same for outright denials of observations that the report states elsewhere.
-    normal : the characters of the normal statement by the lexicon's key of the structure.
+    stated : the findings, certain ones first; otherwise not in the order of the text.
+    denied : a mapping from each observation that the report only denies to the (start, end) of its denial.
+    contradicted : a mapping from each observation that the report both states and denies outright to the
+        (start, end) of its denial.
+    normal : a mapping from the key of each normal statement to its (start, end).
     """
 
     stated: list[Item] = field(default_factory=list)
@@ -71,9 +89,9 @@ class Content:
     contradicted: dict[str, Span] = field(default_factory=dict)
     normal: dict[str, Span] = field(default_factory=dict)
 
-    def rules_out(self, observation: str) -> Span | None:
-        """Return the (start, end) of the words that deny the observation or call its structure normal; None
-        if the report does neither."""
+    def find_exclusion(self, observation: str) -> Span | None:
+        """Return the (start, end) of the words that deny an observation or call its structure normal; None if
+        there are none."""
         normals = load_lexicon().normals
         excluding = (
             span
@@ -85,37 +103,39 @@ class Content:
 
 @lru_cache(maxsize=8192)
 def read_content(text: str) -> Content:
-    """Return the content of a report, with repeated mentions merged. The result is cached and must not be
-    changed."""
-    reading, merged = read(text), Content()
-    # A diagnosis makes no item of its own: it is stored in `means` of its sign's item.
-    diagnosis_numbers = {number for finding in reading.findings for number in finding.sign_of}
+    """Return the content of a report, with repeated mentions merged.
+
+    The result is cached; do not change it.
+    """
+    reading, content = read(text), Content()
+    # A diagnosis gets no separate item, because `means` of its sign contains it.
+    diagnosis_indices = {index for finding in reading.findings for index in finding.sign_of}
     items = []
-    for number, finding in enumerate(reading.findings):
+    for index, finding in enumerate(reading.findings):
         if finding.observation in _GENERAL and finding.presence != "absent":
             continue
         if finding.presence == "absent":
-            merged.denied.setdefault(finding.observation, (finding.start, finding.end))
+            content.denied.setdefault(finding.observation, (finding.start, finding.end))
             if finding.outright:
-                merged.contradicted.setdefault(finding.observation, (finding.start, finding.end))
-        elif number not in diagnosis_numbers:
+                content.contradicted.setdefault(finding.observation, (finding.start, finding.end))
+        elif index not in diagnosis_indices:
             items += _split_by_place(_build_item(finding, reading), finding)
-    for item in sorted(_split_by_side(items), key=_get_merge_order):
-        _merge(merged.stated, item)
-    merged.stated.sort(key=lambda item: item.uncertain)
+    for item in sorted(_split_bilateral_mentions(items), key=_get_merge_order):
+        _merge(content.stated, item)
+    content.stated.sort(key=lambda item: item.uncertain)
     for statement in reading.normals:
         key = _SAME_STRUCTURE.get(statement.key, statement.key)
-        merged.normal.setdefault(key, (statement.start, statement.end))
-    stated = {item.observation for item in merged.stated}
+        content.normal.setdefault(key, (statement.start, statement.end))
+    stated = {item.observation for item in content.stated}
     # "No large effusion" does not deny a small effusion that the report states.
-    merged.denied = {key: span for key, span in merged.denied.items() if key not in stated}
-    merged.contradicted = {key: span for key, span in merged.contradicted.items() if key in stated}
-    return merged
+    content.denied = {key: span for key, span in content.denied.items() if key not in stated}
+    content.contradicted = {key: span for key, span in content.contradicted.items() if key in stated}
+    return content
 
 
 def _get_merge_order(item: Item) -> tuple[object, ...]:
-    """Return the key that sorts items for merging: items with a place or side come first, so that an item
-    without one is merged into the first that it fits."""
+    """Return the sort key of an item for merging: items with a place or side come first, so that an item
+    without one is merged into the first compatible one."""
     return (
         item.observation,
         not item.places,
@@ -133,14 +153,13 @@ def _get_merge_order(item: Item) -> tuple[object, ...]:
 
 
 def _build_item(finding: Finding, reading: Reading) -> Item:
-    """Return the item of one mention of a finding; the place "lung" is left out, because it says less than a
-    side."""
-    diagnoses = [reading.findings[number] for number in finding.sign_of]
+    """Return the item for one mention of a finding, without the place "lung", which says less than a side."""
+    diagnoses = [reading.findings[index] for index in finding.sign_of]
     means = frozenset(diagnosis.observation for diagnosis in diagnoses) - {finding.observation}
     # "Opacity, likely left lower lobe pneumonia": the opacity is where the pneumonia is.
     locations = finding.locations or (diagnoses[0].locations if diagnoses else ())
-    places = frozenset(at.place for at in locations if at.place and at.place != "lung")
-    sides = frozenset(side for at in locations if (side := at.side or _SIDE_OF.get(at.place or "")))
+    places = frozenset(site.place for site in locations if site.place and site.place != "lung")
+    sides = frozenset(side for site in locations if (side := site.side or _SIDE_OF.get(site.place or "")))
     if "bilateral" in sides:
         sides = frozenset(["bilateral"])
     return Item(
@@ -159,35 +178,35 @@ def _build_item(finding: Finding, reading: Reading) -> Item:
 
 
 def _split_by_place(item: Item, finding: Finding) -> list[Item]:
-    """Return an item for each place if a finding has several places on both sides ("in the right upper
-    and left lower lobe"), else the item alone."""
-    locations = [at for at in finding.locations if at.place and at.place != "lung"]
-    has_several_places = len({at.place for at in locations}) > 1
-    if not has_several_places or {at.side for at in locations} != {"left", "right"}:
+    """Return an item for each place if a finding has several places on both sides ("in the right upper and
+    left lower lobe"), else only the item itself."""
+    locations = [site for site in finding.locations if site.place and site.place != "lung"]
+    has_several_places = len({site.place for site in locations}) > 1
+    if not has_several_places or {site.side for site in locations} != {"left", "right"}:
         return [item]
     return [
-        replace(item, places=frozenset([at.place]), sides=frozenset([at.side]), count=None)
-        for at in locations
-        if at.place and at.side
+        replace(item, places=frozenset([site.place]), sides=frozenset([site.side]), count=None)
+        for site in locations
+        if site.place and site.side
     ]
 
 
-def _split_by_side(items: list[Item]) -> list[Item]:
-    """Return the items, with a bilateral one split into one for each side if another item is about one
-    side of it: "bilateral effusions. The left one is small"."""
+def _split_bilateral_mentions(items: list[Item]) -> list[Item]:
+    """Return the items, with a bilateral item split into one for each side if another item is about one side,
+    as in "bilateral effusions. The left one is small"."""
     one_sided = {(item.observation, item.places) for item in items if item.side in ("left", "right")}
-    split: list[Item] = []
+    result: list[Item] = []
     for item in items:
         if item.side == "bilateral" and (item.observation, item.places) in one_sided:
-            split += [replace(item, sides=frozenset([side])) for side in ("left", "right")]
+            result += [replace(item, sides=frozenset([side])) for side in ("left", "right")]
         else:
-            split.append(item)
-    return split
+            result.append(item)
+    return result
 
 
 def _merge(items: list[Item], new: Item) -> None:
-    """Add an item to ``items``, in place, or merge it into the first one of the same observation whose
-    sides and places are compatible."""
+    """Merge ``new`` into the first of ``items`` with the same observation and compatible sides and places, or
+    append it to ``items``."""
     for old in items:
         if (
             old.observation == new.observation

@@ -14,17 +14,17 @@ from functools import partial
 from radeval_lib import green_analysis
 from radeval_lib.categories import LETTERS
 from radeval_lib.rules.judge.alignment import (
-    KIN,
-    KIND,
+    HYPONYM,
+    RELATED,
     SAME,
     Link,
     align,
-    are_numbered_far_apart,
+    are_levels_far_apart,
     are_places_near,
     find_covering_item,
     sides_conflict,
-    split_by_side,
     split_compounds,
+    split_sides,
 )
 from radeval_lib.rules.judge.base import Keep, Pair, store_answers
 from radeval_lib.rules.judge.items import Content, Item, read_content
@@ -35,10 +35,12 @@ from radeval_lib.rules.reader.vocabulary import load_vocabulary
 from radeval_lib.rules.report_text import statements
 from radeval_lib.rules.report_text.words import Span
 
-_UNLIKE = {KIND: "finer", KIN: "kin"}
+# The names of the factors in ``significance.yml`` for the relations of unlike findings.
+_FACTOR_NAMES = {HYPONYM: "finer", RELATED: "kin"}
 
-#: Tips less than ``NEARBY`` mm apart are at the same place; a tube may end at ``SAFE`` mm from the carina.
-NEARBY, SAFE = 10.0, (20.0, 70.0)
+#: Distances of a tip that differ by less than ``TOLERANCE_MM`` are equal; a tube may end at a distance in the
+#: range ``SAFE_MM`` from the carina.
+TOLERANCE_MM, SAFE_MM = 10.0, (20.0, 70.0)
 #: The smallest ratio of two sizes that makes a wrong size significant.
 SIZE_RATIO = 1.5
 
@@ -47,9 +49,16 @@ SIZE_RATIO = 1.5
 class JudgedError:
     """An error of the candidate.
 
-    ``category`` is a letter from a to f, ``weight`` what the error adds to the weighted sum, ``says`` the
-    error in words, and ``rule`` the reason that it is an error and its significance. The spans are (start,
-    end) of characters in each report, None for a report that does not mention the finding.
+    Attributes
+    ----------
+    category : a letter from a to f.
+    significant : whether the error is clinically significant.
+    weight : what the error contributes to the weighted sum.
+    observation : the key of the finding that it is about.
+    says : the error in words.
+    rule : why it is an error, and why it has its significance.
+    reference_span, candidate_span : the (start, end) of the finding in each report; None for a report that
+        does not mention it.
     """
 
     category: str
@@ -64,16 +73,16 @@ class JudgedError:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The errors of a candidate against its reference, and what both reports agree on.
+    """The errors of a candidate report, and its agreements with the reference.
 
     Attributes
     ----------
-    errors : the errors, sorted by category, within it the significant ones first.
-    matched : findings that both reports state without an error, in words.
-    agreed_negatives : observations that both deny, and structures that both call normal, in words.
-    links : (finding of the reference, finding of the candidate, their relation), in words.
-    slight : the weight of differences outside the categories: a related finding instead of the same, or
-        another degree of certainty.
+    errors : the errors, sorted by category; in each category, significant errors come first.
+    matched : the findings that both reports state, without an error, in words.
+    agreed_negatives : the observations that both deny and the structures that both call normal, in words.
+    links : (finding of the reference, finding of the candidate, relation) of each linked pair, in words.
+    slight : the total weight of differences outside the categories: a finer, coarser or related finding
+        instead of the same, or a different certainty.
     """
 
     errors: tuple[JudgedError, ...]
@@ -83,25 +92,24 @@ class Judgement:
     slight: float
 
     def count(self, significant: bool) -> tuple[int, ...]:
-        """Return six numbers: the errors in each category from (a) to (f), either significant ones (True)
-        or insignificant ones (False)."""
-        by_category = [error.category for error in self.errors if error.significant == significant]
-        return tuple(by_category.count(letter) for letter in LETTERS)
+        """Return the numbers of significant or, if False, insignificant errors in categories (a) to (f)."""
+        categories = [error.category for error in self.errors if error.significant == significant]
+        return tuple(categories.count(letter) for letter in LETTERS)
 
     @property
     def matched_findings(self) -> int:
-        """The number of matched findings, in which GREEN includes shared negative and normal statements."""
+        """The number of matched findings, to which GREEN adds shared denials and normal statements."""
         return len(self.matched) + len(self.agreed_negatives)
 
     @property
     def weighted_errors(self) -> float:
-        """The sum of the weights of errors and slight differences, at least 0."""
+        """The total weight of errors and slight differences."""
         return sum(error.weight for error in self.errors) + self.slight
 
     def analysis(self) -> str:
-        """Return the errors and matched findings as text in GREEN's layout."""
+        """Return the errors and matched findings as an analysis in GREEN's layout."""
 
-        def by_category(significant: bool) -> list[list[str]]:
+        def group_errors(significant: bool) -> list[list[str]]:
             errors = [error for error in self.errors if error.significant == significant]
             return [[error.says for error in errors if error.category == letter] for letter in LETTERS]
 
@@ -110,7 +118,7 @@ class Judgement:
         )
         explanation += "were named by rules."
         matched = [*self.matched, *self.agreed_negatives]
-        return green_analysis.render(by_category(True), by_category(False), matched, explanation)
+        return green_analysis.render(group_errors(True), group_errors(False), matched, explanation)
 
 
 class RulesJudge:
@@ -119,28 +127,29 @@ class RulesJudge:
     signature = "rules"
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return an analysis of each (reference, candidate) in GREEN's layout, in the input's order."""
+        """Return an analysis of each (reference, candidate) pair in GREEN's layout, in order; pass them to
+        ``keep``, if given."""
         return store_answers([judge_pair(*pair).analysis() for pair in pairs], keep)
 
 
 def judge_pair(reference: str, candidate: str, context: Context | None = None) -> Judgement:
-    """Return the errors of a candidate report against its reference, and what both agree on.
+    """Return the errors of a candidate report, and its agreements with the reference.
 
     A finding under a coarser or finer name ("opacity" for "consolidation", ``kinds`` in
-    ``reader/reading.yml``) is not an error but a slight difference, whichever report has the coarser name.
-    The same holds for one of several findings that the other report covers with a coarser word for the same
-    place. It does not hold for a finding that the other report denies. Normal or denied findings that a
-    candidate adds are not errors.
+    ``reader/reading.yml``) is a slight difference instead of an error, whichever report has the coarser name.
+    So is one of several findings that the other report covers with a coarser name at the same place. Neither
+    holds for a finding that the other report denies. Denials and normal statements that only the candidate
+    contains are not errors.
 
     Parameters
     ----------
     reference, candidate : reports or sections of reports, in English; either may be empty.
     context : the patient's age and the indication, which change the significance of some findings; None if
-        neither is known. Without an indication, the history in the reference is used in its place.
+        neither is known. Without an indication, the history in the reference replaces it.
     """
     expected, observed = read_content(reference), read_content(candidate)
     expected, observed = split_compounds(expected, observed), split_compounds(observed, expected)
-    expected, observed = split_by_side(expected, observed), split_by_side(observed, expected)
+    expected, observed = split_sides(expected, observed), split_sides(observed, expected)
     links = align(expected, observed)
     linked_items = {id(link.reference) for link in links} | {id(link.candidate) for link in links}
     if context is None or not context.indication:
@@ -155,25 +164,25 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
     for key in expected.contradicted:
         contradicted.pop(key, None)
     for link in links:
-        differences = weigher.attribute_errors(link)
+        differences = weigher.list_attribute_errors(link)
         if link.relation == SAME and (denied := contradicted.pop(link.candidate.observation, None)):
-            differences.append(weigher.missing_error(link.reference, denied))
-        differences += weigher.diagnosis_errors(link, expected, observed)
+            differences.append(weigher.make_missing(link.reference, denied))
+        differences += weigher.list_diagnosis_errors(link, expected, observed)
         errors += differences
-        slight_weight += weigher.slight_difference(link)
+        slight_weight += weigher.weigh_slight_difference(link)
         if not differences:
             matched.append(describe_finding(link.candidate))
-    directions = (expected, observed, weigher.missing_error), (observed, expected, weigher.false_error)
+    directions = (expected, observed, weigher.make_missing), (observed, expected, weigher.make_false)
     for source, target, make_error in directions:
         for item in source.stated:
             if id(item) in linked_items:
                 continue
             if (covering := find_covering_item(item, source, target)) is None:
-                errors.append(make_error(item, target.rules_out(item.observation)))
+                errors.append(make_error(item, target.find_exclusion(item.observation)))
             else:
                 linked_pair = (item, covering[0]) if source is expected else (covering[0], item)
                 links.append(Link(*linked_pair, covering[1]))
-                slight_weight += weigher.slight_difference(links[-1])
+                slight_weight += weigher.weigh_slight_difference(links[-1])
     errors.sort(key=lambda error: (error.category, not error.significant, error.says))
     link_texts = tuple(
         (
@@ -183,31 +192,31 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
         )
         for link in links
     )
-    negatives = _list_agreed_negatives(expected, observed)
-    return Judgement(tuple(errors), tuple(matched), negatives, link_texts, slight_weight)
+    agreed_negatives = _list_agreed_negatives(expected, observed)
+    return Judgement(tuple(errors), tuple(matched), agreed_negatives, link_texts, slight_weight)
 
 
-def _describe_omission(denied: Span | None) -> str:
-    """Return the predicate of a report that does not state a finding: it rules the finding out if it has a
-    denial, else it does not mention it."""
-    return "does not mention it" if denied is None else "rules it out"
+def _describe_omission(exclusion: Span | None) -> str:
+    """Return the predicate of a sentence about a report that does not state a finding; ``exclusion`` is the
+    span that rules the finding out, if any."""
+    return "does not mention it" if exclusion is None else "rules it out"
 
 
 class _Weigher:
-    """Names the errors about findings and weighs them, given the patient's context."""
+    """A maker of errors, which names, grades and weighs them, given the context of the patient."""
 
     def __init__(self, context: Context | None) -> None:
-        """Fix the context of the patient, None if nothing is known."""
+        """Prepare to grade observations in a context; None if nothing is known about the patient."""
         self._grade = partial(grade_significance, context=context)
 
-    def _weight(self, item: Item) -> float:
-        """Return the weight of a finding: the highest weight of the diagnoses that it is read as or, without
-        one, its own."""
+    def _weigh(self, item: Item) -> float:
+        """Return the highest weight of the diagnoses that a finding is said to be a sign of or, if there are
+        none, the weight of the finding."""
         return max(self._grade(key).weight for key in item.means or [item.observation])
 
-    def _graded_key(self, item: Item) -> str:
-        """Return the observation that decides the significance of a finding: an urgent diagnosis that it
-        is read as ("lucency, consistent with pneumothorax") or, without one, its own."""
+    def _choose_key(self, item: Item) -> str:
+        """Return the observation that decides the significance of a finding: an urgent diagnosis that it is
+        said to be a sign of ("lucency, consistent with pneumothorax") or, if there is none, its own."""
         urgent = [key for key in sorted(item.means) if self._grade(key).name == "urgent"]
         return urgent[0] if urgent else item.observation
 
@@ -222,23 +231,25 @@ class _Weigher:
         rule: str,
         spans: tuple[Span | None, Span | None],
         *,
-        sided: bool = False,
+        sides_differ: bool = False,
     ) -> JudgedError:
-        """Return an error about a finding of the reference or candidate.
+        """Return an error about a finding of either report.
 
         Parameters
         ----------
-        graded_as : the observation whose significance the error has.
+        graded_as : the observation whose significance applies to the error.
         significant : whether the difference is large enough for a significant error.
-        weight_share : the share of the finding's weight that the error has.
-        spans : its characters in the reference and in the candidate.
-        sided : whether the reports name different sides.
+        weight_share : the factor that multiplies the weight of the finding.
+        says : the error in words.
+        rule : why it is an error.
+        spans : the spans of the finding in the reference and in the candidate.
+        sides_differ : whether the reports name different sides.
         """
         grade = self._grade(graded_as)
         # Acting on the wrong side does harm whatever the finding is, unless it is benign.
-        is_significant = significant and (grade.major or (sided and grade.name != "benign"))
+        is_significant = significant and (grade.major or (sides_differ and grade.name != "benign"))
         rule = f"{rule}; {describe_observation(graded_as)} is {grade.name}: {grade.why}"
-        weight = weight_share * self._weight(item)
+        weight = weight_share * self._weigh(item)
         return JudgedError(category, is_significant, weight, item.observation, says, rule, *spans)
 
     def _make_difference(
@@ -249,71 +260,70 @@ class _Weigher:
         factor_name: str,
         says: str,
         rule: str,
-        *,
-        sided: bool = False,
+        sides_differ: bool = False,
     ) -> JudgedError:
-        """Return an error about a finding that both reports state; of its two names, the one of the higher
-        significance decides."""
+        """Return an error about a finding that both reports state; the more significant of its observations
+        decides the significance."""
         reference, candidate = link.reference, link.candidate
         graded_as = max(
-            (self._graded_key(reference), candidate.observation),
+            (self._choose_key(reference), candidate.observation),
             key=lambda key: (self._grade(key).major, self._grade(key).weight),
         )
         spans = (reference.start, reference.end), (candidate.start, candidate.end)
         about = category, reference, graded_as, significant, get_factor(factor_name)
-        return self._make_error(*about, says, rule, spans, sided=sided)
+        return self._make_error(*about, says, rule, spans, sides_differ=sides_differ)
 
-    def missing_error(self, item: Item, denied: Span | None) -> JudgedError:
-        """Return the error that the candidate lacks a finding of the reference; ``denied`` are the characters
-        with which the candidate rules it out, if it does."""
-        rule = f"the reference states it and the candidate {_describe_omission(denied)}"
-        return self._make_unmatched("b", item, "missing", rule, ((item.start, item.end), denied))
+    def make_missing(self, item: Item, exclusion: Span | None) -> JudgedError:
+        """Return the error that the candidate lacks a finding of the reference; ``exclusion`` is the span in
+        the candidate that rules the finding out, if any."""
+        rule = f"the reference states it and the candidate {_describe_omission(exclusion)}"
+        return self._make_unmatched("b", item, "missing", rule, ((item.start, item.end), exclusion))
 
-    def false_error(self, item: Item, denied: Span | None) -> JudgedError:
-        """Return the error that the candidate has a finding that the reference lacks; ``denied`` are the
-        characters with which the reference rules it out, if it does."""
-        rule = f"the candidate states it and the reference {_describe_omission(denied)}"
-        return self._make_unmatched("a", item, "false", rule, (denied, (item.start, item.end)))
+    def make_false(self, item: Item, exclusion: Span | None) -> JudgedError:
+        """Return the error that the candidate has a finding that the reference lacks; ``exclusion`` is the
+        span in the reference that rules the finding out, if any."""
+        rule = f"the candidate states it and the reference {_describe_omission(exclusion)}"
+        return self._make_unmatched("a", item, "false", rule, (exclusion, (item.start, item.end)))
 
     def _make_unmatched(
         self, category: str, item: Item, factor_name: str, rule: str, spans: tuple[Span | None, Span | None]
     ) -> JudgedError:
-        """Return the error about a finding that only one report states; it weighs less if that report doubts
+        """Return the error about a finding that only one report states; it weighs less if that report hedges
         the finding."""
-        share = get_factor(factor_name) * (get_factor("doubtful") if item.uncertain else 1.0)
+        weight_share = get_factor(factor_name) * (get_factor("doubtful") if item.uncertain else 1.0)
         says = describe_finding(item)
-        return self._make_error(category, item, self._graded_key(item), True, share, says, rule, spans)
+        return self._make_error(category, item, self._choose_key(item), True, weight_share, says, rule, spans)
 
-    def attribute_errors(self, link: Link) -> list[JudgedError]:
+    def list_attribute_errors(self, link: Link) -> list[JudgedError]:
         """Return the errors in place, number, quality, degree and change of a finding that both reports
         state."""
-        errors = [*self._place_errors(link), *self._count_errors(link)]
-        errors += self._quality_errors(link, places_too=not errors)
-        return [*errors, *self._degree_errors(link), *self._change_errors(link)]
+        errors = [*self._find_place_errors(link), *self._find_count_errors(link)]
+        errors += self._find_quality_errors(link, include_location=not errors)
+        return [*errors, *self._find_degree_errors(link), *self._find_change_errors(link)]
 
-    def _place_errors(self, link: Link) -> Iterator[JudgedError]:
-        """Yield the errors in side or place, or else in the distance of a device's tip, and the error in
-        the side that has more of a bilateral finding."""
+    def _find_place_errors(self, link: Link) -> Iterator[JudgedError]:
+        """Yield an error if the sides or places differ or, otherwise, the distances of a device's tip, and an
+        error if the sides that have more of a bilateral finding differ."""
         reference, candidate = link.reference, link.candidate
         finding = describe_observation(reference.observation)
-        sides_differ, nearby = sides_conflict(reference, candidate), are_places_near(reference, candidate)
-        far_apart = are_numbered_far_apart(reference, candidate)
-        if sides_differ or far_apart or (nearby is not None and not reference.places & candidate.places):
-            matters = sides_differ or far_apart or nearby is False
+        wrong_side, nearby = sides_conflict(reference, candidate), are_places_near(reference, candidate)
+        far_apart = are_levels_far_apart(reference, candidate)
+        if wrong_side or far_apart or (nearby is not None and not reference.places & candidate.places):
+            is_large = wrong_side or far_apart or nearby is False
             expected, stated = (describe_place(item.places, item.side) for item in (reference, candidate))
             says = f"{finding} in {stated} instead of {expected}"
-            rule = "another side" if sides_differ else "another place" if matters else "a neighbouring place"
-            factor_name = "location" if matters else "slight"
-            yield self._make_difference("c", link, matters, factor_name, says, rule, sided=sides_differ)
+            rule = "another side" if wrong_side else "another place" if is_large else "a neighbouring place"
+            factor_name = "location" if is_large else "slight"
+            yield self._make_difference("c", link, is_large, factor_name, says, rule, wrong_side)
         elif _has_distance_error(reference, candidate):
             says = f"{finding} {candidate.distance_mm:g} mm away instead of {reference.distance_mm:g} mm"
             rule = "a tip that lies where it may not, or the other way round"
             yield self._make_difference("c", link, True, "location", says, rule)
         if reference.greater and candidate.greater and reference.greater != candidate.greater:
             says = f"{finding} greater on the {candidate.greater} instead of the {reference.greater}"
-            yield self._make_difference("c", link, True, "location", says, "another side", sided=True)
+            yield self._make_difference("c", link, True, "location", says, "another side", sides_differ=True)
 
-    def _count_errors(self, link: Link) -> Iterator[JudgedError]:
+    def _find_count_errors(self, link: Link) -> Iterator[JudgedError]:
         """Yield an error if the numbers of findings differ; "several" differs only from 1."""
         reference, candidate = link.reference, link.candidate
         if reference.count is None or candidate.count is None or reference.count == candidate.count:
@@ -325,73 +335,73 @@ class _Weigher:
             says = f"{stated} instead of {expected} {describe_observation(reference.observation)}"
             yield self._make_difference("d", link, True, "severity", says, "another number")
 
-    def _quality_errors(self, link: Link, *, places_too: bool) -> Iterator[JudgedError]:
-        """Yield an error for each kind of quality of which the reports state different ones; at most one
-        about location, and none if not ``places_too``."""
+    def _find_quality_errors(self, link: Link, *, include_location: bool) -> Iterator[JudgedError]:
+        """Yield an error for each kind of quality in which the reports differ; at most one of them is about
+        location, and none unless ``include_location`` is True."""
         reference, candidate = link.reference, link.candidate
         for category, kind in sorted({quality[:2] for quality in reference.qualities}):
             expected, stated = (
                 {word for *group, word in item.qualities if group == [category, kind]}
                 for item in (reference, candidate)
             )
-            if stated and not expected & stated and (category == "d" or places_too):
-                places_too = False
+            if stated and not expected & stated and (category == "d" or include_location):
+                include_location = False
                 says = f"{', '.join(sorted(stated))} instead of {', '.join(sorted(expected))}"
                 says += f" {describe_observation(reference.observation)}"
                 factor_name = "severity" if category == "d" else "location"
                 yield self._make_difference(category, link, True, factor_name, says, f"of another {kind}")
 
-    def _degree_errors(self, link: Link) -> Iterator[JudgedError]:
-        """Yield the errors in grade, and in degree, volume or size."""
+    def _find_degree_errors(self, link: Link) -> Iterator[JudgedError]:
+        """Yield an error if the grades differ, and one if the degrees, volumes or sizes differ."""
         reference, candidate = link.reference, link.candidate
         finding = describe_observation(reference.observation)
         if reference.grade and candidate.grade and reference.grade != candidate.grade:
             says = f"{finding} of grade {candidate.grade} instead of {reference.grade}"
             yield self._make_difference("d", link, True, "severity", says, "another grade")
-        matters = _is_degree_error_significant(reference, candidate)
-        if matters is not None:
+        is_large = _is_degree_error_significant(reference, candidate)
+        if is_large is not None:
             says = f"{describe_degree(candidate)} instead of {describe_degree(reference)} {finding}"
-            rule = "a degree or size that is clearly other" if matters else "a neighbouring degree or size"
-            yield self._make_difference("d", link, matters, "severity" if matters else "slight", says, rule)
+            rule = "a degree or size that is clearly other" if is_large else "a neighbouring degree or size"
+            yield self._make_difference("d", link, is_large, "severity" if is_large else "slight", says, rule)
 
-    def _change_errors(self, link: Link) -> Iterator[JudgedError]:
+    def _find_change_errors(self, link: Link) -> Iterator[JudgedError]:
         """Yield an error for each change of a finding that only one of the reports states."""
         reference, candidate = link.reference, link.candidate
-        for category, changes, verb, silent in (
+        for category, changes, verb, other in (
             ("e", candidate.changes - reference.changes, "called", "reference"),
             ("f", reference.changes - candidate.changes, "is", "candidate"),
         ):
             for change in sorted(changes):
                 says = f"{describe_observation(reference.observation)} {verb} {change}"
                 is_change = change != "unchanged"
-                rule, factor_name = f"the {silent} does not say so", "change" if is_change else "slight"
+                rule, factor_name = f"the {other} does not say so", "change" if is_change else "slight"
                 yield self._make_difference(category, link, is_change, factor_name, says, rule)
 
-    def diagnosis_errors(self, link: Link, reference: Content, candidate: Content) -> list[JudgedError]:
+    def list_diagnosis_errors(self, link: Link, reference: Content, candidate: Content) -> list[JudgedError]:
         """Return the errors about diagnoses that a linked finding suggests in one report ("likely pneumonia")
-        and that the other report denies."""
+        and that the other report denies, given the contents of both reports."""
         errors = []
         for key in sorted(link.reference.means & candidate.denied.keys() - reference.denied.keys()):
             diagnosis = replace(link.reference, observation=key, means=frozenset())
-            errors.append(self.missing_error(diagnosis, candidate.denied[key]))
+            errors.append(self.make_missing(diagnosis, candidate.denied[key]))
         for key in sorted(link.candidate.means & reference.denied.keys() - candidate.denied.keys()):
             diagnosis = replace(link.candidate, observation=key, means=frozenset())
-            errors.append(self.false_error(diagnosis, reference.denied[key]))
+            errors.append(self.make_false(diagnosis, reference.denied[key]))
         return errors
 
-    def slight_difference(self, link: Link) -> float:
-        """Return the weight of the differences of a linked pair that belong to none of the six categories: a
-        finer or related name, and another certainty; 0 without such a difference."""
+    def weigh_slight_difference(self, link: Link) -> float:
+        """Return the total weight of the differences of a linked pair that belong to no category: a finer,
+        coarser or related name, and a different certainty; 0 if there are none."""
         reference, candidate = link.reference, link.candidate
-        weight = max(self._weight(reference), self._weight(candidate))
-        name_share = get_factor(_UNLIKE[link.relation]) if link.relation in _UNLIKE else 0.0
+        weight = max(self._weigh(reference), self._weigh(candidate))
+        name_share = get_factor(_FACTOR_NAMES[link.relation]) if link.relation in _FACTOR_NAMES else 0.0
         certainty_share = get_factor("certainty") if reference.uncertain != candidate.uncertain else 0.0
         return weight * (name_share + certainty_share)
 
 
 def _is_degree_error_significant(item: Item, other: Item) -> bool | None:
-    """Return whether the degree, volume or size of two findings differs significantly; None if it is
-    equal, or if a finding has none."""
+    """Return whether the degrees, volumes or sizes of two findings differ significantly; None if they are
+    equal or not stated for both."""
     if item.severity is not None and other.severity is not None and item.severity != other.severity:
         return abs(item.severity - other.severity) >= 2
     if item.volume_ml and other.volume_ml and item.volume_ml != other.volume_ml:
@@ -402,9 +412,9 @@ def _is_degree_error_significant(item: Item, other: Item) -> bool | None:
 
 
 def _is_size_error_significant(item: Item, other: Item) -> bool | None:
-    """Return whether the sizes of two findings differ by a factor of :data:`SIZE_RATIO` or more; None if
-    they are or may be equal."""
-    if bool(item.span_mm) != bool(other.span_mm):  # "5-7 mm" for one, "8 mm" for the other
+    """Return whether the sizes of two findings differ by a factor of :data:`SIZE_RATIO` or more; None if they
+    may be equal."""
+    if bool(item.span_mm) != bool(other.span_mm):  # "5-7 mm" in one report, "8 mm" in the other
         (low, high), (other_low, other_high) = (
             sized.span_mm or (max(sized.size_mm), max(sized.size_mm)) for sized in (item, other)
         )
@@ -420,13 +430,13 @@ def _is_size_error_significant(item: Item, other: Item) -> bool | None:
 
 
 def _has_distance_error(item: Item, other: Item) -> bool:
-    """Return whether exactly one of two tips is at a safe distance (:data:`SAFE`), and the distances differ
-    by :data:`NEARBY` mm or more; False if a distance is missing."""
+    """Return whether exactly one of two tips is at a safe distance (:data:`SAFE_MM`) and the distances differ
+    by :data:`TOLERANCE_MM` or more; False if a distance is not stated."""
     if item.distance_mm is None or other.distance_mm is None:
         return False
     distances = item.distance_mm, other.distance_mm
-    one_is_safe = len({SAFE[0] <= distance <= SAFE[1] for distance in distances}) == 2
-    return one_is_safe and abs(item.distance_mm - other.distance_mm) >= NEARBY
+    one_is_safe = len({SAFE_MM[0] <= distance <= SAFE_MM[1] for distance in distances}) == 2
+    return one_is_safe and abs(item.distance_mm - other.distance_mm) >= TOLERANCE_MM
 
 
 def _list_agreed_negatives(reference: Content, candidate: Content) -> tuple[str, ...]:
@@ -439,8 +449,8 @@ def _list_agreed_negatives(reference: Content, candidate: Content) -> tuple[str,
     return (
         *(f"No {describe_observation(key)}" for key in denied_by_both),
         *(
-            item.wordings["hospital"][0].text if item else f"Normal {key.split('_')[0]}"
-            for key, item in normal_in_both
+            entry.wordings["hospital"][0].text if entry else f"Normal {key.split('_')[0]}"
+            for key, entry in normal_in_both
         ),
     )
 
@@ -449,17 +459,17 @@ def _list_agreed_negatives(reference: Content, candidate: Content) -> tuple[str,
 
 
 def describe_observation(observation: str) -> str:
-    """Return the first name of an observation in the lexicon; its key, with blanks, if the lexicon lacks
-    it."""
+    """Return the first name of an observation in the lexicon; if it has none, the key with spaces for
+    underscores."""
     concept = load_lexicon().concepts.get(observation)
     if concept is None or not concept.names:
         return observation.replace("_", " ")
-    first = concept.names[0]
-    return f"{first.prefix.text} {first.one.text}" if first.prefix else first.one.text
+    name = concept.names[0]
+    return f"{name.prefix.text} {name.one.text}" if name.prefix else name.one.text
 
 
 def describe_place(places: Iterable[str], side: str | None) -> str:
-    """Return places and side in words; empty if none is stated."""
+    """Return places and a side in words; "" if there are none."""
     lexicon_places, place_names = load_lexicon().places, []
     for key in sorted(places):
         text = key.replace("_", " ")
@@ -476,7 +486,7 @@ def describe_place(places: Iterable[str], side: str | None) -> str:
 
 
 def describe_degree(item: Item) -> str:
-    """Return severity or size in words; empty if neither is stated."""
+    """Return the volume, size or severity of a finding in words; "" if none of them is stated."""
     if item.volume_ml:
         return f"{item.volume_ml:g} ml"
     if item.size_mm:

@@ -1,1 +1,1 @@
-"""The lexicon that reader, judge and generator share: names, places and significance of findings."""
+"""The lexicon that the reader, judge and generator share: names, places and significance of findings."""

@@ -1,23 +1,23 @@
-"""Entries of the lexicon, and the markup of its phrases, which is compiled to text with annotations.
+"""Defines the entries of the lexicon, and compiles the markup of its phrases to text with annotations.
 
-``lexicon/README.md`` describes the keys of entries in the files.
+``lexicon/README.md`` describes the keys of an entry in the YAML files.
 
 Names of findings, places and descriptors (:func:`parse_name`)::
 
     {pleural} effusion        words in braces are anatomy, the others are observations
     *loss of {disc} height    * marks the head; without it, the last word of a kind is the head
-    within_normal_limits      _ joins words to one RadGraph entity
+    within_normal_limits      _ joins words into one RadGraph entity
 
 Each word is one RadGraph entity that modifies the head of its kind; the observation head is located at the
 anatomy head. Function words ("of", "the") are not entities.
 
-Sentences of normality, remarks and conclusions (:func:`parse_sentence`)::
+Normal statements, remarks and conclusions (:func:`parse_sentence`)::
 
     the <lungs> are (clear)            <> anatomy, () normal state
     no ~acute {osseous} abnormality~   ~~ denied abnormality; ~d:...~ a denied disease
-    [!not clear]                       [] abnormal state; ! marks that it is a denied normal one
+    [!not clear]                       [] abnormal state; ! marks a denied normal state
 
-A state is located at the anatomy before it, or else at the anatomy after it.
+A state is located at the anatomy before it or, if there is none, at the anatomy after it.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ FUNCTION_WORDS = frozenset([
 # A word of a name: "*head", "{anatomy}", "{*head", "last}".
 _WORD = re.compile(r"(?P<star>\*?)(?:(?P<opens>\{)(?P<inner_star>\*?))?(?P<text>.*?)(?P<closes>\}?)")
 _GROUP = re.compile(r"<([^>]*)>|\(([^)]*)\)|\[([^\]]*)\]|~([^~]*)~")
-_SIGNS = re.compile(r"[{}*<>()\[\]~|@&]")  # signs that must not be left when markup is compiled
-_REMEDY = "Close every bracket, and write the markup as lexicon/README.md describes."
+_SIGNS = re.compile(r"[{}*<>()\[\]~|@&]")  # markup that must not remain after compilation
+_REMEDY = "Find it in the YAML files of the lexicon and write it as lexicon/README.md describes."
 
 
 @lru_cache(maxsize=65536)
 def tokenize(text: str) -> tuple[str, ...]:
-    """Return the tokens of a text as the released RadGraph model has them: split at white space, with each of
-    ``/ , : . ! ? ( )`` as a token of its own.
+    """Return the tokens of a text, split as for the released RadGraph model: at white space, with each of
+    ``/ , : . ! ? ( )`` as a separate token.
 
     Hyphens and semicolons do not separate tokens; decimal points do ("2.5" gives 2 . 5).
     """
@@ -54,10 +54,14 @@ def tokenize(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A RadGraph entity in a phrase: its characters (end exclusive), its first and last token, the tokens
-    joined by blanks, and its label.
+    """A RadGraph entity in a phrase.
 
-    The label is "" for an observation whose presence is decided where the phrase is used.
+    Attributes
+    ----------
+    start, end : the positions of its first character and of the character after its last.
+    first, last : the indices of its first and last token.
+    tokens : its tokens, separated by spaces.
+    label : its RadGraph label; "" for an observation whose presence is decided where the phrase is used.
     """
 
     start: int
@@ -70,17 +74,18 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A phrase compiled from markup.
+    """A phrase with its annotations, compiled from markup.
 
     Attributes
     ----------
-    text : the words, joined by blanks.
+    text : the words, separated by spaces.
     ntokens : the number of tokens of ``text``.
     marks : the RadGraph entities.
-    relations : (source, type, target) of RadGraph relations, as indices of ``marks``.
-    head, anatomy : the indices, in ``marks``, of the heads of observation and anatomy; -1 without one.
-    spans : (start, end, type) of the RaTE entities.
-    words : the content words.
+    relations : (source, type, target) of each RadGraph relation; source and target are indices into
+        ``marks``.
+    head, anatomy : the indices into ``marks`` of the observation head and the anatomy head; -1 if missing.
+    spans : (start, end, type) of each RaTE entity, in characters, end exclusive.
+    words : the content words; empty for a sentence.
     """
 
     text: str
@@ -95,29 +100,26 @@ class Phrase:
 
 @cache  # Most names occur several times in the lexicon.
 def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> Phrase:
-    """Return the phrase for the markup of the name of a finding, place or descriptor.
-
-    One pass over the words compiles it: ``in_braces`` says whether a brace is open, ``position`` and
-    ``token`` count characters and tokens of the text so far. ``heads`` and ``starred`` have the index of the
-    last word, and of the word with a star, of each kind (the key is True for anatomy).
+    """Compile the name of a finding, place or descriptor to a phrase.
 
     Parameters
     ----------
-    markup : the markup that the module's docstring describes.
-    anatomy : whether all words are anatomy, also outside braces.
-    observation : the label of words that are not anatomy.
+    markup : the name in the markup that the module's docstring describes.
+    anatomy : whether all words are anatomy, even outside braces.
+    observation : the RadGraph label of words that are not anatomy.
 
     Raises
     ------
     LexiconError
-        If braces do not match or are nested, two words of a kind have a star, a sign of other markup is left,
-        or there is no content word.
+        If braces do not match or are nested, two words of a kind have a star, the markup of sentences is
+        used, or there is no content word.
     """
     marks: list[Mark] = []
     pieces: list[str] = []
+    # The index into `marks` of the last word, and of the starred word, of anatomy (True) and observation.
     heads: dict[bool, int] = {}
     starred: dict[bool, int] = {}
-    in_braces, is_broken, position, token = False, False, 0, 0
+    in_braces, is_broken, position, ntokens = False, False, 0, 0  # characters and tokens so far
     for match in map(_WORD.fullmatch, markup.split()):
         assert match is not None  # The pattern matches every word.
         is_broken = is_broken or bool(match["opens"] and in_braces)
@@ -132,10 +134,10 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
                 is_broken = is_broken or is_anatomy in starred
                 starred[is_anatomy] = len(marks)
             label = "ANAT-DP" if is_anatomy else observation
-            span = position, position + len(word), token, token + len(tokens) - 1
-            marks.append(Mark(*span, " ".join(tokens), label))
+            bounds = position, position + len(word), ntokens, ntokens + len(tokens) - 1
+            marks.append(Mark(*bounds, " ".join(tokens), label))
         pieces.append(word)
-        position, token = position + len(word) + 1, token + len(tokens)
+        position, ntokens = position + len(word) + 1, ntokens + len(tokens)
         in_braces = in_braces and not match["closes"]
     if is_broken or in_braces or not marks or _SIGNS.search("".join(pieces)):
         raise LexiconError(f"phrase {markup!r} has broken markup or no content word", "", _REMEDY)
@@ -146,7 +148,7 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
         relations.append((heads[False], "located_at", heads[True]))
     return Phrase(
         " ".join(pieces),
-        token,
+        ntokens,
         tuple(marks),
         tuple(relations),
         heads.get(False, -1),
@@ -155,68 +157,64 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
     )
 
 
-_ANATOMY = 1  # the number of the group of `_GROUP` for anatomy; the other groups are states
+_ANATOMY = 1  # the group of `_GROUP` that matches anatomy; the other groups match states
+# The RaTE type and the RadGraph label of the states that each other group matches.
 _STATES = {2: ("Non-Abnormality", "OBS-DP"), 3: ("Abnormality", "OBS-DP"), 4: ("Non-Abnormality", "OBS-DA")}
 
 
 def parse_sentence(markup: str) -> Phrase:
-    """Return the phrase for the markup of a sentence without a final period; its first letter becomes a
-    capital.
-
-    One pass over the groups compiles it: ``anatomy_heads`` are the heads of anatomy since the last state,
-    ``states_waiting`` are states without anatomy before them, and ``after_state`` says whether a state has
-    just ended the list of heads.
+    """Compile a sentence, in markup and without its final period, to a phrase with a capital first letter.
 
     Raises
     ------
     LexiconError
-        If the sentence is empty, or a group is not closed or not opened.
+        If the sentence is empty, a bracket has no counterpart, or a bracketed group is not a valid name.
     """
-    text, token, at = "", 0, 0
+    text, ntokens, position = "", 0, 0
     marks: list[Mark] = []
     relations: list[tuple[int, str, int]] = []
     spans: list[tuple[int, int, str]] = []
-    anatomy_heads: list[int] = []
-    states_waiting: list[int] = []
-    after_state = True
+    anatomy_heads: list[int] = []  # the heads of the anatomy before the current state
+    pending_states: list[int] = []  # the heads of states with no anatomy before them
+    starts_list = True  # whether the next anatomy starts a new list of heads, because a state came before it
     if not markup.strip() or _SIGNS.search(_GROUP.sub("", markup)):
         raise LexiconError(f"sentence {markup!r} is empty or has broken markup", "", _REMEDY)
     for match in _GROUP.finditer(markup):
-        before, at = markup[at : match.start()], match.end()
-        text, token = text + before, token + len(tokenize(before))
-        kind = match.lastindex or 0  # the number of the group that matched
-        content = match[kind]
-        rate_type, label = _STATES.get(kind, ("Anatomy", "ANAT-DP"))
+        literal, position = markup[position : match.start()], match.end()
+        text, ntokens = text + literal, ntokens + len(tokenize(literal))
+        group = match.lastindex or 0  # the number of the group that matched
+        content = match[group]
+        rate_type, label = _STATES.get(group, ("Anatomy", "ANAT-DP"))
         if content.startswith("d:"):
             content, rate_type = content[2:], rate_type.replace("Abnormality", "Disease")
         if content.startswith("!"):
             content, label = content[1:], "OBS-DA"
-        phrase = parse_name(content, anatomy=kind == _ANATOMY, observation=label)
+        phrase = parse_name(content, anatomy=group == _ANATOMY, observation=label)
         first_mark, offset = len(marks), len(text)
         marks += [
-            Mark(m.start + offset, m.end + offset, m.first + token, m.last + token, m.tokens, m.label)
+            Mark(m.start + offset, m.end + offset, m.first + ntokens, m.last + ntokens, m.tokens, m.label)
             for m in phrase.marks
         ]
         relations += [(first_mark + i, name, first_mark + j) for i, name, j in phrase.relations]
         spans.append((offset, offset + len(phrase.text), rate_type))
-        if kind == _ANATOMY:
-            if after_state:
-                anatomy_heads, after_state = [], False
+        if group == _ANATOMY:
+            if starts_list:
+                anatomy_heads, starts_list = [], False
             anatomy_heads.append(first_mark + phrase.anatomy)
-            relations += [(state, "located_at", first_mark + phrase.anatomy) for state in states_waiting]
-            states_waiting = []
+            relations += [(state, "located_at", first_mark + phrase.anatomy) for state in pending_states]
+            pending_states = []
         else:
             head = first_mark + phrase.head
             if phrase.anatomy < 0 and anatomy_heads:
-                relations += [(head, "located_at", site) for site in anatomy_heads]
+                relations += [(head, "located_at", anatomy) for anatomy in anatomy_heads]
             elif phrase.anatomy < 0:
-                states_waiting.append(head)
-            after_state = True
-        text, token = text + phrase.text, token + phrase.ntokens
-    text, token = text + markup[at:], token + len(tokenize(markup[at:]))
+                pending_states.append(head)
+            starts_list = True
+        text, ntokens = text + phrase.text, ntokens + phrase.ntokens
+    text, ntokens = text + markup[position:], ntokens + len(tokenize(markup[position:]))
     if marks and marks[0].start == 0:
         marks[0] = replace(marks[0], tokens=marks[0].tokens[0].upper() + marks[0].tokens[1:])
-    return Phrase(text[0].upper() + text[1:], token, tuple(marks), tuple(relations), spans=tuple(spans))
+    return Phrase(text[0].upper() + text[1:], ntokens, tuple(marks), tuple(relations), spans=tuple(spans))
 
 
 # The entries.
@@ -237,8 +235,12 @@ MODALITIES = ("CT", "CTA", "Fluoroscopy", "Mammography", "MRA", "MRI", "MRV", "U
 class Exam:
     """An examination of a patient.
 
-    ``modality`` is one of :data:`MODALITIES`, ``anatomy`` a region in capitals, ``sex`` the patient's, one of
-    :data:`SEXES`, and ``parts`` are the parts of the region that it shows; empty for all.
+    Attributes
+    ----------
+    modality : one of :data:`MODALITIES`.
+    anatomy : the body region, in capitals.
+    sex : the sex of the patient, one of :data:`SEXES`.
+    parts : the parts of the region that the examination shows; empty if it shows all.
     """
 
     modality: str
@@ -249,7 +251,13 @@ class Exam:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The examinations in which an entry of the lexicon may be used; an empty set does not restrict them."""
+    """The examinations in which an entry of the lexicon may be used.
+
+    Attributes
+    ----------
+    modalities, anatomies, sexes, parts : the admitted values of the attributes of an :class:`Exam`; an empty
+        set admits all.
+    """
 
     modalities: frozenset[str] = frozenset()
     anatomies: frozenset[str] = frozenset()
@@ -257,16 +265,16 @@ class Scope:
     parts: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, tags: Iterable[str]) -> Scope:
-        """Return the scope that tags describe: modalities, "female" and "male", and anatomies in
-        capitals; any other tag is a part of a region."""
+    def from_tags(cls, tags: Iterable[str]) -> Scope:
+        """Build a scope from tags: modalities, "female" and "male", and anatomies in capitals; any other tag
+        is a part of a region."""
         tags = frozenset(tags)
         modalities, sexes = tags & set(MODALITIES), tags & set(SEXES)
         anatomies = frozenset(tag for tag in tags - modalities if tag.isupper())
         return cls(modalities, anatomies, sexes, tags - modalities - sexes - anatomies)
 
     def admits(self, exam: Exam) -> bool:
-        """Return whether an entry of this scope may be used in an examination."""
+        """Return whether an entry with this scope may be used in an examination."""
         return (
             (not self.modalities or exam.modality in self.modalities)
             and (not self.anatomies or exam.anatomy in self.anatomies)
@@ -277,20 +285,21 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """A place where findings can be.
+    """An anatomical place where findings can occur.
 
     Attributes
     ----------
-    key : its name in the lexicon.
-    nouns, shorts, premodifiers : noun phrases, abbreviations of the hospital style, and modifiers before a
-        finding's noun, each by side: ``left``, ``right`` and ``bilateral``, or None for a place without
-        sides.
+    key : its identifier in the lexicon.
+    nouns, shorts, premodifiers : mappings from side (``left``, ``right`` and ``bilateral``, or None for a
+        place without sides) to its noun phrases, to its abbreviations in hospital style, and to the modifiers
+        that name it before the noun of a finding.
     prepositions : the prepositions that may come before the noun phrase.
     article : whether the noun takes "the".
     plural : whether the noun is a plural.
-    near : keys of places that are so close that confusing them with it is not clinically significant.
-    distance : smallest and largest distance of a device's tip from it in mm; None if no distance is stated.
-    part : the part of its region in which it is; None if every part shows it.
+    near : the keys of the places that may be confused with this one without clinical significance.
+    distance : the smallest and largest distance in mm from the place to the tip of a device; None if reports
+        state no distance.
+    part : the part of the body region that contains it; None if every part shows it.
     """
 
     key: str
@@ -312,10 +321,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Name:
-    """A noun phrase for a finding, as ``one`` and as ``many``; ``number`` is count, mass or plural.
+    """A noun phrase for a finding.
 
-    ``prefix`` are the words that come before a side or place: "healed" in "healed left rib fractures".
-    ``words`` are all content words.
+    Attributes
+    ----------
+    prefix : the words before a side or place, such as "healed" in "healed left rib fractures"; None if there
+        are none.
+    one, many : the singular and the plural of the other words; equal unless the noun is a count noun.
+    number : "count", "mass" or "plural".
+    words : the content words of the prefix and the singular.
     """
 
     prefix: Phrase | None
@@ -327,12 +341,13 @@ class Name:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """A finding as a predicate, such as "the heart is enlarged".
+    """A predicate that states a finding, such as "the heart is enlarged".
 
     Attributes
     ----------
-    place : the key of the only place for which the predicate is used; None for any place.
-    subjects, adjectives : by side, left or right, or None for a word without a side, the phrase.
+    place : the key of the place to which the predicate applies; None if it applies to findings with no place.
+    subjects, adjectives : mappings from side ("left" or "right", or None for a phrase without a side) to
+        phrase.
     plural : whether the subject is a plural.
     """
 
@@ -344,37 +359,38 @@ class State:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Concept:
-    """A finding that reports can have; ``lexicon/README.md`` describes the keys of its entry.
+    """A finding that reports can state; ``lexicon/README.md`` describes the keys of its entry.
 
     Attributes
     ----------
-    key : its name in the lexicon.
-    region : key of its body region.
+    key : its identifier in the lexicon.
+    region : the key of its body region.
     system : its organ system.
-    names, shorts : noun phrases, and abbreviations of the hospital style.
-    denied : (phrase, whether it is a plural) by which it is denied.
-    states : the finding as a predicate, "the heart is enlarged".
-    disease : whether its entity type is Disease instead of Abnormality.
-    device : whether it is a device, of entity type Anatomy.
-    tip : whether it is a device whose tip is located.
+    names, shorts : its noun phrases, and its abbreviations in hospital style.
+    denied : the noun phrases under which it is denied, each with whether it is a plural.
+    states : the predicates that state it, such as "the heart is enlarged".
+    disease : whether its RaTE type is Disease instead of Abnormality.
+    device : whether it is a device, whose RaTE type is Anatomy.
+    tip : whether it is a device with a tip whose position is reported.
     major : whether errors about it may be clinically significant.
     rare : whether it is very rare in hospital style and frequent in encyclopaedic style.
-    scale : scale of severity in ``grammar.yml``; None if it has no severity.
-    steps : lowest and highest step of the scale that it can have.
+    scale : the name of its severity scale in ``grammar.yml``; None if it has no severity.
+    steps : the lowest and highest step of the scale that it can have.
     sided : whether it takes a side if it has no place.
-    places : keys of the places where it can be.
-    vague : whether it can also be without a place.
-    size : smallest and largest diameter in mm; None if it has no size.
-    looks : by modality or "any", groups of descriptors of appearance; those of a group exclude each other.
-    many : whether there can be several.
+    places : the keys of the places where it can occur.
+    vague : whether its place may be left out.
+    size : its smallest and largest diameter in mm; None if it has no size.
+    looks : a mapping from modality, or "any", to groups of descriptors of appearance; descriptors of the same
+        group exclude each other.
+    many : whether several can occur together.
     changes, uncertain : whether it can change, and whether it can be hedged.
-    hints : keys of the diagnoses that it can suggest.
-    advice : keys of the remarks with recommendations for it.
-    chexpert : the one of CheXpert's 14 observations that it is; None if it is none.
-    common : weight when findings are drawn.
-    denials : weight when denials are drawn; 0 if it is never denied.
+    hints : the keys of the diagnoses that it can suggest.
+    advice : the keys of the remarks that give recommendations for it.
+    chexpert : the corresponding CheXpert observation (:data:`CHEXPERT`); None if there is none.
+    common : its weight when findings are drawn.
+    denials : its weight when denials are drawn; 0 if it is never denied.
     scope : the examinations in which it can occur.
-    clash : keys of the findings that a report with it must not deny.
+    clash : the keys of the findings that a report must not deny if it states this one.
     """
 
     key: str
@@ -414,14 +430,14 @@ class NormalEntry:
 
     Attributes
     ----------
-    key, region, system : its name in the lexicon, its body region, and the first of its organ systems.
-    wordings : sentences by style.
-    opposites : the same sentences with their normal states inverted, by style.
-    excludes : keys of the findings that it rules out.
-    chexpert : the observations of CheXpert that it makes negative.
-    weight : factor of the probability that a report has it.
+    key, region, system : its identifier in the lexicon, its body region, and the first of its organ systems.
+    wordings : a mapping from style to alternative sentences.
+    opposites : ``wordings`` with every normal state inverted.
+    excludes : the keys of the findings that it rules out.
+    chexpert : the CheXpert observations that it makes negative.
+    weight : a factor of the probability that a report states it.
     scope : the examinations in which it can occur.
-    prior : whether it needs an earlier study.
+    prior : whether it requires an earlier study.
     """
 
     key: str
@@ -440,7 +456,13 @@ class NormalEntry:
 class RemarkEntry:
     """A sentence without a finding: technique, limitation, conclusion or recommendation.
 
-    The fields are as in :class:`NormalEntry`; a remark of weight 0 is not drawn by itself.
+    Attributes
+    ----------
+    key : its identifier in the lexicon.
+    wordings : a mapping from style to alternative sentences.
+    weight : a factor of the probability that a report states it; 0 if it is not drawn independently.
+    scope : the examinations in which it can occur.
+    prior : whether it requires an earlier study.
     """
 
     key: str
@@ -456,11 +478,11 @@ class Region:
 
     Attributes
     ----------
-    key : the name of its file.
-    systems : its organ systems, in the order of reports.
-    bodies : by system, the structure that a denial may name, and whether its name is a plural.
+    key : the name of its file without ``.yml``.
+    systems : its organ systems, in the usual order of reports.
+    bodies : a mapping from system to the structure that a denial may name, and whether its name is a plural.
     concepts, normals, remarks : its findings, normal statements and remarks.
-    chest : whether it is of the chest, so that CheXpert's "No Finding" applies.
+    chest : whether it belongs to the chest, so that CheXpert's "No Finding" applies.
     """
 
     key: str
@@ -474,7 +496,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Indication:
-    """Alternative wordings of a reason for an examination: complaints or histories, and questions to the
+    """A reason for an examination: alternative complaints or histories, and alternative questions to the
     radiologist."""
 
     complaints: tuple[str, ...]
@@ -487,12 +509,12 @@ class Procedure:
 
     Attributes
     ----------
-    code, title : its code and title.
-    technique : sentences on how it is performed, by style.
+    code, title : its identifier, and its name in reports.
+    technique : a mapping from style to alternative sentences on how it is performed.
     reasons : the indications for it.
     weight : its weight when a procedure of its protocol is drawn.
     sex : the sex of its patients, one of :data:`SEXES`; None for both.
-    parts : the parts of the region that it shows; empty for all.
+    parts : the parts of the region that it shows; empty if it shows all.
     """
 
     code: str
@@ -510,14 +532,14 @@ class Protocol:
 
     Attributes
     ----------
-    modality, anatomy : one of :data:`MODALITIES`, and a region in capitals.
+    modality, anatomy : one of :data:`MODALITIES`, and a body region in capitals.
     regions : the regions that it shows, the examined one first.
-    procedures : the procedures by which it can be ordered.
+    procedures : the procedures that can be ordered.
     weight : its weight when a protocol is drawn.
-    ages : the lowest age of patients, and the age that they are below, in years.
-    findings : the weight of n findings is multiplied by this factor to the power n.
-    normals : the probability of normal statements is multiplied by this factor.
-    earlier : the key, in ``grammar.yml``, of the comparison with an earlier study.
+    ages : the lower bound (inclusive) and the upper bound (exclusive) of the patients' age in years.
+    findings : the factor whose n-th power multiplies the weight of n findings.
+    normals : the factor that multiplies the probability of each normal statement.
+    earlier : the key of the sentences in ``grammar.yml`` that name an earlier study for comparison.
     """
 
     modality: str
@@ -537,10 +559,10 @@ class Lexicon:
 
     Attributes
     ----------
-    concepts, places, normals, remarks : the entries by key.
-    looks : descriptors of appearance by their words.
-    protocols : the protocols by (modality, anatomy).
-    procedures : the procedures by code.
+    concepts, places, normals, remarks : mappings from key to entry.
+    looks : a mapping from the words of a descriptor of appearance to its phrase.
+    protocols : a mapping from (modality, anatomy) to protocol.
+    procedures : a mapping from code to procedure.
     grammar : the content of ``grammar.yml``.
     """
 
@@ -553,18 +575,18 @@ class Lexicon:
     procedures: Mapping[str, Procedure]
     grammar: Mapping[str, Any]
 
-    def places_of(self, concept: Concept, exam: Exam) -> tuple[str, ...]:
-        """Return the keys of the places where a finding can be and that the examination shows."""
+    def list_places(self, concept: Concept, exam: Exam) -> tuple[str, ...]:
+        """Return the keys of the places that an examination shows and where a finding can occur."""
         parts = exam.parts
-        return tuple(site for site in concept.places if not parts or self.places[site].part in (None, *parts))
+        return tuple(key for key in concept.places if not parts or self.places[key].part in (None, *parts))
 
-    def shown(self, concept: Concept, exam: Exam) -> bool:
-        """Return whether a finding can occur in the examination."""
-        return concept.scope.admits(exam) and (not concept.places or bool(self.places_of(concept, exam)))
+    def can_occur(self, concept: Concept, exam: Exam) -> bool:
+        """Return whether an examination can show a finding."""
+        return concept.scope.admits(exam) and (not concept.places or bool(self.list_places(concept, exam)))
 
-    def conflicts(self, concept: str) -> frozenset[str]:
-        """Return the keys of the findings whose denial contradicts the finding with the key ``concept``; its
-        own key is one of them.
+    def list_conflicts(self, concept: str) -> frozenset[str]:
+        """Return the keys of the findings whose denial contradicts the finding with the key ``concept``,
+        including that key.
 
         Raises
         ------

@@ -16,39 +16,38 @@ from radeval_lib.errors import RadevalError
 from radeval_lib.rules.lexicon.loading import load_lexicon
 
 _FILE = Path(__file__).with_name("significance.yml")
-_MAJOR = ("urgent", "actionable")
+_MAJOR_CLASSES = ("urgent", "actionable")
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Facts about the patient that the two reports do not state.
+    """Facts about a patient that the compared reports do not state.
 
     Attributes
     ----------
-    age : in years, from 0 to 130; None if unknown.
-    indication : the reason for the examination; empty if unknown.
+    age : the age in years, from 0 to 130; None if unknown.
+    indication : the reason for the examination; "" if unknown.
 
     Raises
     ------
     RadevalError
-        If the age is out of range or not a number, or the indication is not a str.
+        If the age is out of range or not a number, or the indication is not a string.
     """
 
     age: float | None = None
     indication: str = ""
 
     def __post_init__(self) -> None:
-        """Check age and indication."""
+        """Check the age and the indication."""
         if self.age is not None and not (isinstance(self.age, Real) and 0 <= self.age <= 130):
-            remedy = "Give a number of years from 0 to 130, or None."
-            raise RadevalError(f"age is {self.age!r}", "context", remedy)
+            remedy = "Give a number of years from 0 to 130, or None if the age is unknown."
+            raise RadevalError(f"invalid age {self.age!r}", "context", remedy)
         if not isinstance(self.indication, str):
-            problem = f"indication has type {type(self.indication).__name__}, expected str"
-            raise RadevalError(problem, "context", "Give a string, '' if it is unknown.")
+            problem = f"the indication {self.indication!r} is not a string"
+            raise RadevalError(problem, "context", "Give a string, or '' if the indication is unknown.")
 
     def applies(self, rule: Mapping[str, Any]) -> bool:
-        """Return whether the age or indication of this patient meets the condition of a rule of
-        ``significance.yml``.
+        """Return whether the age or the indication meets the condition of a rule of ``significance.yml``.
 
         The words in a rule's ``asks`` must occur in the indication as whole words, so that "Fallot" does not
         count as a fall.
@@ -60,8 +59,15 @@ class Context:
 
 
 class Significance(NamedTuple):
-    """The significance of a finding: the name of its class, its weight, whether an error about it can be
-    clinically significant for GREEN (``major``), and the reason (``why``)."""
+    """The clinical significance of a finding.
+
+    Attributes
+    ----------
+    name : the name of its class in ``significance.yml``.
+    weight : its weight when errors are added up.
+    major : whether GREEN may count an error about it as clinically significant.
+    why : the reason for the class.
+    """
 
     name: str
     weight: float
@@ -71,12 +77,12 @@ class Significance(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _load_table() -> Mapping[str, Any]:
-    """Return the content of ``significance.yml``, read once."""
+    """Return the content of ``significance.yml``, which is read only once."""
     return own_yaml.read(_FILE)
 
 
 def get_factor(name: str) -> float:
-    """Return the factor by which the weight of a finding is multiplied for an error of this kind.
+    """Return the factor that multiplies the weight of a finding for an error of the kind ``name``.
 
     Raises
     ------
@@ -90,15 +96,14 @@ def get_factor(name: str) -> float:
 def grade_significance(observation: str, context: Context | None = None) -> Significance:
     """Return the significance of an observation, given the patient's context if it is known.
 
-    As in the generator, an error about a minor finding is never clinically significant. An observation that
-    the lexicon lacks is major if its class is urgent or actionable, and so is one whose class follows from a
-    rule about the context.
+    If a rule about the context applies, or the lexicon lacks the observation, ``major`` is True for the
+    classes urgent and actionable. Otherwise the lexicon decides, as in the generator.
     """
     table, concepts = _load_table(), load_lexicon().concepts
     for rule in table["context"]:
         if context is not None and observation in rule["findings"] and context.applies(rule):
             name = rule["class"]
-            return Significance(name, float(table["weights"][name]), name in _MAJOR, rule["why"])
+            return Significance(name, float(table["weights"][name]), name in _MAJOR_CLASSES, rule["why"])
     concept = concepts.get(observation)
     for entry in table["classes"]:
         if observation in entry["findings"]:
@@ -107,5 +112,5 @@ def grade_significance(observation: str, context: Context | None = None) -> Sign
     else:
         name = table["otherwise"]["minor" if concept and not concept.major else "major"]
         why = next(entry["why"] for entry in table["classes"] if entry["class"] == name)
-    major = concept.major if concept else name in _MAJOR
+    major = concept.major if concept else name in _MAJOR_CLASSES
     return Significance(name, float(table["weights"][name]), major, why)

@@ -97,7 +97,7 @@ _KINDS = {PlannedFinding: "finding", Denial: "denial", Normal: "normal", Remark:
 
 def json_line(report: SyntheticReport) -> str:
     """Return a report with its meaning and gold as one line of JSON, but for the wording's bits."""
-    plain = {key: getattr(report, key) for key in report.__slots__ if key != "wording"}
+    plain = {key: getattr(report, key) for key in report.__slots__ if key != "wording_seed"}
     plain |= {
         "findings": _section(report.findings),
         "impression": _section(report.impression),

@@ -65,7 +65,7 @@ def test_every_name_has_words_and_a_head() -> None:
 
 
 def test_scope() -> None:
-    scope = Scope.of(["MRI", "CT", "female", "SPINE", "cervical"])
+    scope = Scope.from_tags(["MRI", "CT", "female", "SPINE", "cervical"])
     exam = Exam("MRI", "SPINE", "female", frozenset(["cervical"]))
     assert scope.admits(exam)
     assert scope.admits(Exam("CT", "SPINE", "female"))  # an examination of all parts
