@@ -1,12 +1,12 @@
 """Simulated raters who count facts in the same descriptions at different levels of detail.
 
 A reference is a sequence of statements at the finest level. A description copies some of them and adds
-others. At each boundary between two statements, a rater starts a new fact with a probability, the rater's
-granularity. By default, a rater splits a passage that both texts share into the same facts in both, and
+others. At each boundary between two statements, a rater starts a new fact with a fixed probability, the
+rater's granularity. By default, a rater splits a passage that both texts share into the same facts in both, and
 recognizes every shared fact; ``consistency`` and ``slips`` of :func:`count_facts` change that.
 
-The simulation serves Section 6.1 of Moramarco et al. 2021: low agreement on counts, high agreement on metrics
-derived from them.
+The simulation is for Section 6.1 of Moramarco et al. 2021, which finds low agreement on counts, but high
+agreement on metrics derived from the counts.
 """
 
 from __future__ import annotations

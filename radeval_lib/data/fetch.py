@@ -196,7 +196,7 @@ def _install(incoming: Path, entry: DataFile, root: Path, say: Say) -> None:
     Raises
     ------
     ChecksumError
-        If the file differs from its manifest entry; the file is then not moved.
+        If the file differs from its manifest entry; it stays where it is.
     """
     check_file(incoming, entry)
     if not entry.sha256:

@@ -20,7 +20,7 @@ _PREFIXES = frozenset("BIES")
 def encode(spans: Iterable[WordSpan], length: int) -> list[str]:
     """Return one IOB2 tag for each of a sentence's ``length`` words, such as ``B-Anatomy`` or ``O``.
 
-    Of overlapping spans, only the one that begins first is tagged; of two that begin together, the longer.
+    Of overlapping spans, only the first is tagged; of spans that begin together, only the longest.
 
     Raises
     ------

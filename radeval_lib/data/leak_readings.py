@@ -44,7 +44,7 @@ _PICTURE_KIND = r"(?:image/(?!svg\+xml)[\w.+-]+|video/[\w.+-]+|application/pdf)"
 _DATA_URL = re.compile(
     rf"data:\s*(?:{_PICTURE_KIND}[^,<>\n]{{,99}}|[^,<>\n]{{,99}};\s*base64),\s*[\w+/%=-]{{8,}}", re.IGNORECASE
 )
-_KEYS = object()  # stands for the key under which the keys of a JSON value are listed
+_KEYS = object()  # the key under which the keys of a JSON value are listed
 _PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)  # in a notebook's outputs: "image/png"
 
 

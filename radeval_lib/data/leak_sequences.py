@@ -1,8 +1,8 @@
-"""Hash the sequences by which the guard recognises a text: words in succession, phrases, and identifiers.
+"""Hash the sequences by which the guard recognises a text: runs of words, phrases and identifiers.
 
 Words are compared without case, punctuation, numbers and the labels of annotations. In a file, only words
-that occur in a corpus count, so that other words inserted between them do not hide a text. All sequences are
-64-bit hashes; a set of sequences is a sorted array of them.
+that occur in a corpus count, so that other words inserted between them do not hide a text. Each sequence is
+hashed to 64 bits; a set of sequences is a sorted array of hashes.
 """
 
 from __future__ import annotations

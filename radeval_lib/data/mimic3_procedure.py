@@ -44,7 +44,7 @@ _HEADER_ENDS = ("_____", "Reason:", "Admitting Diagnosis:", "Field of view:")
 def find_reason(text: str) -> str:
     """Return the reason for the examination from the text of a report; empty if the report gives none.
 
-    It is the text after ``Reason:``, else the first section with one of the headings of :data:`_SECTIONS`.
+    The reason is the text after ``Reason:``, else the first section with a heading in :data:`_SECTIONS`.
     """
     _, heading, rest = text.partition("Reason:")
     if heading:
@@ -176,7 +176,8 @@ def assign_splits(documents: Sequence[Document]) -> list[Document]:
 def read(find: Find) -> list[Document]:
     """Return the documents with the paper's split, from ``annotated_dataset.csv`` if the file exists.
 
-    Otherwise, they are made from MIMIC-III's notes and a mapping of titles; without both, the list is empty.
+    Otherwise, the documents are made from MIMIC-III's notes and a mapping of titles; if either is absent, the
+    list is empty.
     """
     notes_path, mapping_path, documents_path = (find(file.path) for file in load_manifest(NAME).files)
     if documents_path:

@@ -48,7 +48,7 @@ def load(path: Path) -> list[Report]:
 
 
 def join_words(report: Report) -> str:
-    """Return the words and numbers of findings and impression, joined by blanks.
+    """Return the words and numbers of findings and impression, separated by blanks.
 
     Reports with the same result count as the same text: case, punctuation and line breaks are ignored.
     """

@@ -55,7 +55,7 @@ def load(path: Path) -> list[AnnotatedSentence]:
 
 
 def _parse_report(entry: reading.Entry) -> list[AnnotatedSentence]:
-    """Return one record per labeler of a report, or one if the file does not name labelers."""
+    """Return one record per labeler of a report, or a single record if the file names no labelers."""
     item = entry.take_entry("item")
     words = item.take("text", str).split()
     labelers = [name for name in ("labeler_1", "labeler_2") if name in item]
@@ -80,7 +80,7 @@ def _parse_report(entry: reading.Entry) -> list[AnnotatedSentence]:
 def read_annotations(path: Path) -> dict[str, Annotation]:
     """Return a mapping from record key to annotation, read from a file of RadGraph's inference output.
 
-    Any entity label is allowed, since those of RadGraph-XL differ. An empty text has no entities.
+    Any entity label is allowed, because RadGraph-XL has other labels. An empty text has no entities.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def read_annotations(path: Path) -> dict[str, Annotation]:
 
 
 def check_annotation(item: Any, where: str) -> None:
-    """Raise a FormatError if a record of RadGraph's inference is malformed or contradicts itself.
+    """Raise a FormatError if a record of RadGraph's inference output is malformed or contradicts itself.
 
     All keys must be present, an entity's words must be those at its positions, and relations must lead to
     entities of the record. ``where`` names the record in the error.

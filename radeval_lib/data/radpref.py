@@ -39,8 +39,8 @@ def read_candidates(path: Path) -> pd.DataFrame:
         ``number`` of the candidate; ``case``, a number for each reference, from 0; ``set``, a number for each
         pair of candidates that were graded side by side, from 0; ``system``, numbered from 1 in the order of
         appearance; ``reference_findings`` and ``candidate_findings``, the numbers of listed findings. Not
-        part of the stored set: ``reference`` and ``text`` (the candidate's), ``name`` (``<id>/C1``) and
-        ``source``, the system's name in the file.
+        part of the stored set: ``reference`` and ``text``, the texts of reference and candidate; ``name``,
+        such as ``<id>/C1``; and ``source``, the system's name in the file.
     """
     table = pd.DataFrame(
         {

@@ -1,9 +1,9 @@
-"""Tables of rated pairs, and a loader of a user's ratings.
+"""Tabulate rated pairs, and load a user's ratings.
 
 A data set with ``reader: ratings`` in its manifest has CSV files with one row per rater and candidate.
 Columns: ``case`` (name of the case, whose candidates are compared with each other), ``id`` (of the candidate
-within its case), ``candidate`` and ``reference`` (texts), ``rater`` (name), and ``grade`` (a number; higher
-is better). Other columns are ignored.
+within its case), ``candidate`` and ``reference`` (texts), ``rater`` (name), and ``grade`` (a number, where
+higher is better). Other columns are ignored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ledger: all exhibits of the papers, each with the one notebook that rebuilds it.
+"""The ledger: all exhibits of the papers, each with the notebook that rebuilds it.
 
 The source is ``exhibits`` in each ``data_manifests/papers/<paper>/paper.yml``.
 """
