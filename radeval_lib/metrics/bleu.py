@@ -14,16 +14,17 @@ from radeval_lib.metrics.base import Metric, MetricError, Pair, Scores, check_pa
 if TYPE_CHECKING:
     from radeval_lib.stats.base import FloatArray, Formula
 
-# The scorer adds these to numerator and denominator of each n-gram precision. A text shorter than n words has
-# no n-gram, so its precision becomes their ratio, 1e-6, instead of being left out.
+# The scorer adds these to numerator and denominator of each n-gram precision. In a text with fewer than n
+# words, which has no n-gram, the precision is thus their ratio, 1e-6, instead of being left out.
 TINY, SMALL = 1e-15, 1e-9
 
 
 def _count_ngrams(reference: str, candidate: str, order: int) -> NDArray[np.float64]:
     """Return the counts from which BLEU is computed, float64 of shape (2 * order + 2,).
 
-    First come, for n = 1 to ``order``, the n-grams of the candidate that the reference has too; then all
-    n-grams of the candidate; then the number of words of the candidate and of the reference.
+    These are, for n = 1 to ``order``, the number of the candidate's n-grams that the reference also has; for
+    each n again, the number of all the candidate's n-grams; and the number of words in the candidate and in
+    the reference.
     """
     words_of_sides = reference.split(), candidate.split()
     matched, total = [], []
@@ -37,8 +38,10 @@ def _count_ngrams(reference: str, candidate: str, order: int) -> NDArray[np.floa
 
 
 def _compute_bleu(counts: NDArray[np.float64], order: int) -> NDArray[np.float64]:
-    """Return BLEU, from 0 to 1, of counts that :func:`_count_ngrams` returned, or of sums of such counts;
-    shape (..., 2 * order + 2) gives shape (...)."""
+    """Return BLEU, from 0 to 1, for counts of :func:`_count_ngrams` or sums of such counts.
+
+    For counts of shape (..., 2 * order + 2), the result has shape (...).
+    """
     matched, total = counts[..., :order], counts[..., order : 2 * order]
     precision = np.prod((matched + TINY) / (total + SMALL), axis=-1) ** (1 / order)
     length_ratio = (counts[..., -2] + TINY) / (counts[..., -1] + SMALL)
@@ -53,8 +56,9 @@ def _count_all_pairs(references: Sequence[str], candidates: Sequence[str], order
 
 
 def corpus_bleu(references: Sequence[str], candidates: Sequence[str], order: int = 4) -> float:
-    """Return BLEU of the whole corpus, from 0 to 1, with n-gram counts summed before precisions are computed;
-    0 for an empty corpus.
+    """Return BLEU of the whole corpus, from 0 to 1, from summed n-gram counts; 0 for an empty corpus.
+
+    ``order`` is the number of words in the longest n-grams.
 
     Raises
     ------
@@ -67,20 +71,26 @@ def corpus_bleu(references: Sequence[str], candidates: Sequence[str], order: int
 def sentence_bleu(
     references: Sequence[str], candidates: Sequence[str], order: int = 4
 ) -> NDArray[np.float64]:
-    """Return BLEU of each pair, from 0 to 1, float64 of shape (n,); raises as :func:`corpus_bleu`."""
+    """Return BLEU of each pair, from 0 to 1, float64 of shape (n,).
+
+    Raises
+    ------
+    MetricError
+        If an argument is not a sequence of str, or the lengths differ.
+    """
     return _compute_bleu(_count_all_pairs(references, candidates, order), order)
 
 
 @register
 class Bleu(Metric):
-    """BLEU of each pair, from 0 to 1; the value of a corpus is :func:`corpus_bleu`, not the mean of these.
+    """BLEU of each pair, from 0 to 1; the corpus score is :func:`corpus_bleu`, not the mean over pairs.
 
     A text without words scores 0. Even identical texts of fewer than ``order`` words score near 0. Each
-    value's detail has the pair's ``counts``, from which the value of a corpus is computed.
+    score's detail has the pair's ``counts``, from which the corpus score is computed.
 
     Parameters
     ----------
-    order : the number of words of the longest n-grams that are compared, at least 1.
+    order : the number of words in the longest n-grams that are compared, at least 1.
     """
 
     name = "bleu"
@@ -97,9 +107,9 @@ class Bleu(Metric):
     order: int = 4
 
     def __post_init__(self) -> None:
-        """Check that ``order`` is at least 1."""
+        """Raise MetricError if ``order`` is below 1."""
         if self.order < 1:
-            raise MetricError(f"order is {self.order}", "bleu.order", "Give a whole number, 1 or more.")
+            raise MetricError(f"{self.order} is below 1", "bleu.order", "Give an integer, 1 or more.")
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterable[tuple[float, Any]]:
         """Yield BLEU and a dictionary with the counts for each pair; 0 if a text has no words."""
@@ -112,11 +122,11 @@ class Bleu(Metric):
         """Yield a caution if a text has words, but fewer than the longest n-gram."""
         if any(0 < len(text.split()) < self.order for text in (reference, candidate)):
             yield (
-                f"a text has fewer than {self.order} words, so that no {self.order} in a row can match: "
-                "alone, even identical texts score near 0"
+                f"a text has fewer than {self.order} words, so that no {self.order}-gram can match: "
+                "as a pair, even identical texts score near 0"
             )
 
     def corpus(self, scores: Scores) -> tuple[FloatArray, Formula]:
-        """Return the counts of each pair, and the function from their sums to corpus BLEU."""
+        """Return the n-gram counts of each pair, and the function from sums of counts to corpus BLEU."""
         table = np.array([detail["counts"] for detail in scores.details])
         return table, lambda sums: _compute_bleu(sums, self.order)[..., None]

@@ -1,4 +1,4 @@
-"""RadCliQ (Yu et al. 2023): its released linear models of four scores, and the metric of texts."""
+"""RadCliQ (Yu et al. 2023): the released linear models of four scores, and the metric computed from texts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ COMPONENTS = ("radgraph_combined", "bertscore", "semb", "bleu2")
 
 
 class LinearModel(NamedTuple):
-    """A linear model of standardised components: ``means`` and ``scales`` standardise them, ``weights``
-    multiply them; each has one number per component, in the order of :data:`COMPONENTS`."""
+    """A linear model of standardised components.
+
+    ``means`` and ``scales`` standardise the components, and ``weights`` multiply them; each has one number
+    per component, in the order of :data:`COMPONENTS`. ``intercept`` is added to the sum.
+    """
 
     means: tuple[float, float, float, float]
     scales: tuple[float, float, float, float]
@@ -29,7 +32,7 @@ class LinearModel(NamedTuple):
     intercept: float
 
 
-#: The released models by version: CXR-Report-Metric at 9c9ecad, decoded from its pickled files.
+#: A mapping from version to released model, decoded from the pickled files of CXR-Report-Metric at 9c9ecad.
 MODELS = {
     # Scaler fitted on 200 pairs. The weight of BLEU is positive: more overlap predicts more errors.
     "v0": LinearModel(
@@ -67,8 +70,8 @@ def compute_radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.fl
         If the version is unknown.
     """
     model = MODELS[version]
-    standardised = (np.asarray(components, dtype=np.float64) - model.means) / np.array(model.scales)
-    return np.asarray(standardised @ np.array(model.weights) + model.intercept)
+    z_scores = (np.asarray(components, dtype=np.float64) - model.means) / np.array(model.scales)
+    return np.asarray(z_scores @ np.array(model.weights) + model.intercept)
 
 
 @register
@@ -77,21 +80,21 @@ class RadCliQ(Metric):
     may be negative.
 
     The linear models (:data:`~radeval_lib.metrics.radcliq.MODELS`) were fitted to scores of RadGraph's first
-    model, of distilroberta-base (BERTScore), of CheXbert's encoder and of BLEU-2. With other models the score
-    still ranks candidates, but its values are not RadCliQ's. Each value's detail is a dictionary of the four
-    components, with the keys :data:`~radeval_lib.metrics.radcliq.COMPONENTS`.
+    model, of distilroberta-base (BERTScore), of CheXbert's encoder and of BLEU-2. With other models, scores
+    can still rank candidates, but they are not RadCliQ's values. Each score's detail is a dictionary of the
+    four components, with the keys :data:`~radeval_lib.metrics.radcliq.COMPONENTS`.
 
     Parameters
     ----------
-    version : ``v0`` or ``v1``.
-    graph_model : see :func:`~radeval_lib.models.graph_extraction.open_extractor`; released:
-        ``radgraph:radgraph``.
-    encoder : of BERTScore; released: ``distilroberta-base``, whose layer 5 is compared.
-    layer : the hidden layer that BERTScore compares; None takes the last.
+    version : ``v0`` or ``v1``, a key of :data:`~radeval_lib.metrics.radcliq.MODELS`.
+    graph_model : the model that extracts graphs (``radgraph:radgraph`` in the released code); see
+        :func:`~radeval_lib.models.graph_extraction.open_extractor`.
+    encoder : the encoder for BERTScore (``distilroberta-base`` in the released code).
+    layer : the hidden layer that BERTScore compares (5 in the released code); None takes the last.
     baseline : the BERTScore that is rescaled to 0, at least 0 and below 1; None takes bert-score's value for
         the released encoder and layer, and 0 for any other.
     label_encoder : the encoder for SembScore, the cosine of the first tokens' vectors; None takes
-        ``encoder``. Released: CheXbert's BERT, which is not published as safetensors.
+        ``encoder``. The released code uses CheXbert's BERT, which is not published as safetensors.
     device : ``auto``, ``cpu`` or ``cuda``.
     """
 
@@ -112,33 +115,39 @@ class RadCliQ(Metric):
     device: str = "auto"
 
     def __post_init__(self) -> None:
-        """Replace ``baseline`` and ``label_encoder`` if they are None, and create the component metrics."""
+        """Replace ``baseline`` and ``label_encoder`` if they are None, and create the component metrics.
+
+        Raises
+        ------
+        MetricError
+            If ``baseline`` is not in [0, 1).
+        """
         if self.baseline is None:
             released = (self.encoder, self.layer) == ("distilroberta-base", 5)
             self.baseline = DISTILROBERTA_BASELINE if released else 0.0
         if not 0 <= self.baseline < 1:
-            remedy = "Give a number of at least 0 and below 1."
-            raise MetricError(f"the baseline is {self.baseline}", "radcliq.baseline", remedy)
+            remedy = "Give a number of at least 0 and below 1, or none for the default."
+            raise MetricError(f"{self.baseline} is not in [0, 1)", "radcliq.baseline", remedy)
         self.label_encoder = self.encoder if self.label_encoder is None else self.label_encoder
-        self._graphs = RadGraphCombined(graph_model=self.graph_model, device=self.device)
+        self._radgraph = RadGraphCombined(graph_model=self.graph_model, device=self.device)
         self._bertscore = BertScore(encoder=self.encoder, layer=self.layer, device=self.device)
 
     def models(self) -> dict[str, str]:
-        """Return the folder or name of each model, including the one for SembScore, by setting."""
+        """Return a mapping from role to the name or folder of its model, including SembScore's encoder."""
         return {**super().models(), "label_encoder": str(self.label_encoder)}
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Any]]:
-        """Yield the predicted number of errors and the four components of each pair."""
+        """Yield the predicted number of errors and a dictionary of the four components for each pair."""
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
             references, candidates = (list(side) for side in zip(*chunk, strict=True))
-            label_vectors = np.array([self._semb.encode(side) for side in (references, candidates)], float)
-            norms = np.linalg.norm(label_vectors, axis=2).prod(axis=0)
+            vectors = np.array([self._semb_encoder.encode(side) for side in (references, candidates)], float)
+            norms = np.linalg.norm(vectors, axis=2).prod(axis=0)
             bertscores, baseline = self._bertscore.score(references, candidates).values, self.baseline or 0.0
             columns = [
-                self._graphs.score(references, candidates).values,
+                self._radgraph.score(references, candidates).values,
                 (bertscores - baseline) / (1 - baseline),
-                label_vectors.prod(axis=0).sum(axis=1) / np.maximum(norms, 1e-12),  # SembScore: cosines
+                vectors.prod(axis=0).sum(axis=1) / np.maximum(norms, 1e-12),  # SembScore: cosines
                 np.array([compute_bleu2(*pair) for pair in chunk]),
             ]
             table = np.stack(columns, axis=1)
@@ -150,7 +159,7 @@ class RadCliQ(Metric):
         return self._bertscore.cautions(reference, candidate, None)
 
     @cached_property
-    def _semb(self) -> Encoder:
+    def _semb_encoder(self) -> Encoder:
         """The encoder for SembScore, loaded when first needed."""
         from radeval_lib.models.encoders import Encoder as TextEncoder
 
@@ -164,11 +173,11 @@ def compute_bleu2(reference: str, candidate: str) -> float:
     Texts are lower-cased and split at blanks, a full stop is a word, and an n-gram order without a match
     counts as 0.1 matches.
     """
-    words = [text.lower().replace(".", " .").split(" ") for text in (reference, candidate)]
-    target, output = ([word for word in side if word] for side in words)
-    if not target or not set(target) & set(output):
+    split_texts = (text.lower().replace(".", " .").split(" ") for text in (reference, candidate))
+    target_words, output_words = ([word for word in words if word] for words in split_texts)
+    if not target_words or not set(target_words) & set(output_words):
         return 0.0
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-    smoothing = SmoothingFunction(epsilon=0.1).method1
-    return float(sentence_bleu([target], output, weights=(0.5, 0.5), smoothing_function=smoothing))
+    smooth = SmoothingFunction(epsilon=0.1).method1
+    return float(sentence_bleu([target_words], output_words, weights=(0.5, 0.5), smoothing_function=smooth))

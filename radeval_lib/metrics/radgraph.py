@@ -1,4 +1,4 @@
-"""RadGraph graphs compared: F1-RadGraph, and the mean F1 of entities and of relations; both as metrics.
+"""Comparison of RadGraph graphs: F1-RadGraph and the mean F1 of entities and relations, both as metrics.
 
 Sources: Chen et al. 2023 (MIMIC-RRS), Appendix A.2; package ``radgraph`` 0.1.18; CXR-Report-Metric.
 """
@@ -28,8 +28,8 @@ BothEmpty = Literal["zero", "one"]
 
 
 class GraphEntity(NamedTuple):
-    """An entity: its words, its label such as "OBS-DP", and its outgoing relations, each as the relation's
-    type and the key of the target entity."""
+    """An entity: its words, its label, such as "OBS-DP", and its outgoing relations, each as (type of
+    relation, key of the target entity)."""
 
     tokens: str
     label: str
@@ -40,7 +40,7 @@ Graph = Mapping[str, GraphEntity]
 
 
 class Item(NamedTuple):
-    """An entity or a relation in the form in which two graphs are compared; fields not compared are empty."""
+    """An entity or a relation in the form in which graphs are compared; fields not compared are empty."""
 
     tokens: str
     label: str
@@ -62,8 +62,8 @@ class Overlap(NamedTuple):
 
 
 def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, GraphEntity]:
-    """Return the graph of one text, by entity key, from the dictionary ``entities`` of RadGraph's output;
-    numeric keys become str."""
+    """Return a graph, a mapping from key to entity, from the dictionary ``entities`` of a text in RadGraph
+    format; numeric keys become str."""
     return {
         str(key): GraphEntity(
             entity["tokens"],
@@ -98,8 +98,8 @@ def list_items(graph: Graph, level: Level, case: Case = "relations") -> Iterator
     Parameters
     ----------
     level : ``simple``: tokens and label. ``partial``: also whether the entity has an outgoing relation.
-        ``complete``: an entity without one gives its tokens and label, any other gives one item for each
-        relation, with its type and the target's tokens.
+        ``complete``: an entity without relations gives one item, its tokens and label; any other gives an
+        item for each relation, with its tokens and label, the relation's type and the target's tokens.
     case : which words are lower-cased. ``relations``: only those of relation items at level ``complete``, as
         in the package ``radgraph`` 0.1.18 of the Python Package Index. ``fold``: all, as in the package's
         repository since commit 87f11a1 of July 2026. ``keep``: none.
@@ -137,8 +137,11 @@ def list_entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
 
 
 def measure_overlap(reference: set[Item], candidate: set[Item], both_empty: BothEmpty = "zero") -> Overlap:
-    """Return the agreement of two sets of items. If both are empty, precision, recall and F1 are 0 or 1, as
-    ``both_empty`` says; if one is, they are 0."""
+    """Return the agreement of two sets of items.
+
+    If both sets are empty, precision, recall and F1 are 0 or 1, as ``both_empty`` says; if only one set is
+    empty, they are 0.
+    """
     if not candidate and not reference and both_empty == "one":
         return Overlap(0, 0, 0, 1.0, 1.0, 1.0)
     common = len(candidate & reference)
@@ -154,57 +157,61 @@ def compare(
     case: Case = "relations",
     both_empty: BothEmpty = "zero",
 ) -> Overlap:
-    """Return the agreement of two graphs, whose ``f1`` is F1-RadGraph from 0 to 1 (the paper multiplies it by
+    """Return the agreement of two graphs; its ``f1`` is F1-RadGraph, from 0 to 1 (the paper multiplies it by
     100).
 
     Parameters
     ----------
     reference, candidate : graphs from :func:`parse_graph` or :func:`build_graph`.
     level, case : what is compared, and which words are lower-cased; see :func:`list_items`.
-    both_empty : F1 if neither graph has an entity: ``zero`` as in the reference code, or ``one``.
+    both_empty : F1 if neither graph has an entity: ``zero``, as in the released code, or ``one``.
+
+    Raises
+    ------
+    MetricError
+        If ``level`` or ``case`` is unknown.
     """
-    expected, given = ({item for _, item in list_items(side, level, case)} for side in (reference, candidate))
-    return measure_overlap(expected, given, both_empty)
+    item_sets = [{item for _, item in list_items(graph, level, case)} for graph in (reference, candidate)]
+    return measure_overlap(item_sets[0], item_sets[1], both_empty)
 
 
 def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty = "zero") -> float:
-    """Return the mean of entity F1 and relation F1 of two graphs, from 0 to 1; it is ``radgraph_combined`` of
-    CXR-Report-Metric.
+    """Return the mean of entity F1 and relation F1 of two graphs, from 0 to 1, as in CXR-Report-Metric.
 
     Entities are compared by tokens and label, relations by both entities and their type; upper and lower case
     are distinguished.
 
     Parameters
     ----------
-    both_empty : the F1 of entities, or of relations, if neither graph has any. The reference code takes
-        ``zero``, so that two identical reports without relations score 0.5; ``one`` gives them 1.
+    both_empty : entity F1, or relation F1, if neither graph has an entity, or a relation: ``zero``, as in the
+        released code, so that two identical reports without relations score 0.5, or ``one``.
     """
-    sides = ({item for _, item in list_entities_and_relations(graph)} for graph in (reference, candidate))
-    expected, given = sides
-    return average_two_f1(expected, given, both_empty)[0]
+    sides = (list_entities_and_relations(graph) for graph in (reference, candidate))
+    reference_items, candidate_items = ({item for _, item in items} for items in sides)
+    return average_two_f1(reference_items, candidate_items, both_empty)[0]
 
 
 def average_two_f1(
     reference: set[Item], candidate: set[Item], both_empty: BothEmpty = "zero"
 ) -> tuple[float, dict[str, Overlap]]:
-    """Return the mean of the F1 of entities and the F1 of relations, from 0 to 1, and a dictionary with the
-    agreement of each, under the keys ``entities`` and ``relations``."""
+    """Return the mean of entity F1 and relation F1, from 0 to 1, and a dictionary with the agreement of each,
+    under the keys ``entities`` and ``relations``."""
     overlaps, sides = {}, (reference, candidate)
     for kind, is_relation in (("entities", False), ("relations", True)):
-        expected, given = ({item for item in side if bool(item.relation) == is_relation} for side in sides)
-        overlaps[kind] = measure_overlap(expected, given, both_empty)
+        item_sets = [{item for item in side if bool(item.relation) == is_relation} for side in sides]
+        overlaps[kind] = measure_overlap(item_sets[0], item_sets[1], both_empty)
     return (overlaps["entities"].f1 + overlaps["relations"].f1) / 2, overlaps
 
 
 def find_spans(text: str, annotated: Annotation) -> dict[str, Span]:
-    """Return a dictionary from the key of each annotated entity to its (start, end) in a text.
+    """Return a mapping from the key of each annotated entity to its (start, end) in a text.
 
-    It is empty if the words of the annotation, without white space, are not those of the text.
+    The mapping is empty if the annotation and the text differ in more than white space.
     """
     words = annotated["text"].split()
     if "".join(words) != "".join(text.split()):
         return {}
-    visible_positions = [at for at, character in enumerate(text) if not character.isspace()]
+    visible_positions = [index for index, char in enumerate(text) if not char.isspace()]
     word_ends = list(accumulate(map(len, words)))
     return {
         key: (
@@ -220,7 +227,7 @@ CHUNK = 1_000
 
 
 class _GraphMetric(Metric):
-    """The base of metrics that compare RadGraph graphs: it extracts the graphs and explains the scores."""
+    """Base class of metrics that compare RadGraph graphs; it extracts the graphs and explains the scores."""
 
     citation = "jain2021radgraph"
     needs = ("graph_model",)
@@ -229,7 +236,7 @@ class _GraphMetric(Metric):
     device: str = "auto"
 
     @abstractmethod
-    def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
+    def _list_items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
         """Yield the items that are compared, each with the key of its entity."""
 
     @cached_property
@@ -239,13 +246,13 @@ class _GraphMetric(Metric):
 
         return open_shared_extractor(self.graph_model, device=self.device)
 
-    def _item_pairs(self, pairs: Sequence[Pair]) -> Iterator[tuple[set[Item], set[Item]]]:
-        """Yield, for each pair, the set of items of the reference and that of the candidate."""
+    def _extract_items(self, pairs: Sequence[Pair]) -> Iterator[tuple[set[Item], set[Item]]]:
+        """Yield, for each pair, the set of the reference's items and the set of the candidate's items."""
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
             texts = list(dict.fromkeys(text for pair in chunk for text in pair))
             items_of = {
-                text: {item for _, item in self._items(parse_graph(annotated["entities"]))}
+                text: {item for _, item in self._list_items(parse_graph(annotated["entities"]))}
                 for text, annotated in zip(texts, self.extractor.annotate(texts), strict=True)
             }
             for reference, candidate in chunk:
@@ -259,12 +266,12 @@ class _GraphMetric(Metric):
             yield "the graph model finds no entity in a text"
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterator[Reason]:
-        """Yield a reason for each item of either text, with the characters of its first occurrence."""
+        """Yield a reason for each item of either text, with the position of its first occurrence."""
         texts = (reference, candidate)
         spans_of_sides: list[dict[Item, Span | None]] = []
         for text, annotated in zip(texts, self.extractor.annotate([*map(one_line, texts)]), strict=True):
             spans, first_span = find_spans(text, annotated), dict[Item, Span | None]()
-            for key, item in self._items(parse_graph(annotated["entities"])):
+            for key, item in self._list_items(parse_graph(annotated["entities"])):
                 first_span.setdefault(item, spans.get(key))
             spans_of_sides.append(first_span)
         in_reference, in_candidate = spans_of_sides
@@ -286,7 +293,7 @@ class _GraphMetric(Metric):
 class F1RadGraph(_GraphMetric):
     """F1-RadGraph of two texts (Chen et al. 2023, MIMIC-RRS, Appendix A.2), from 0 to 1.
 
-    The levels are those of the package ``radgraph`` 0.1.18; the paper multiplies by 100. Each value's detail
+    The levels are those of the package ``radgraph`` 0.1.18; the paper multiplies by 100. Each score's detail
     is an :class:`~radeval_lib.metrics.radgraph.Overlap`.
 
     Parameters
@@ -295,8 +302,8 @@ class F1RadGraph(_GraphMetric):
         :func:`~radeval_lib.models.graph_extraction.open_extractor`.
     level, case : the compared items, and which words are lower-cased; see
         :func:`~radeval_lib.metrics.radgraph.list_items`. The level ``partial`` compares the triplets of A.2.
-    both_empty : the value if neither text has an entity: ``zero`` as in the package, or ``one``. An empty
-        text has none.
+    both_empty : the score if neither text has an entity: ``zero``, as in the package, or ``one``. An empty
+        text has no entity.
     device : ``auto``, ``cpu`` or ``cuda``.
     """
 
@@ -307,29 +314,29 @@ class F1RadGraph(_GraphMetric):
     level: Level = "partial"
     case: Case = "relations"
 
-    def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
+    def _list_items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
         """Yield the items of the reward level ``level``."""
         return list_items(graph, self.level, self.case)
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterator[tuple[float, Overlap]]:
-        """Yield F1 and the agreement of the items of each pair."""
-        for reference_items, candidate_items in self._item_pairs(pairs):
+        """Yield F1 and the agreement of the items for each pair."""
+        for reference_items, candidate_items in self._extract_items(pairs):
             agreement = measure_overlap(reference_items, candidate_items, self.both_empty)
             yield agreement.f1, agreement
 
 
 @register
 class RadGraphCombined(_GraphMetric):
-    """Mean of the F1 of entities and of relations (``radgraph_combined`` of CXR-Report-Metric), from 0 to 1.
+    """Mean of entity F1 and relation F1 (``radgraph_combined`` of CXR-Report-Metric), from 0 to 1.
 
-    Each value's detail is a dictionary with the :class:`~radeval_lib.metrics.radgraph.Overlap` of
+    Each score's detail is a dictionary with the :class:`~radeval_lib.metrics.radgraph.Overlap` of
     ``entities`` and of ``relations``.
 
     Parameters
     ----------
     graph_model, device : as for :class:`F1RadGraph`; the released code uses the model ``radgraph``.
-    both_empty : the value of either F1 if neither text has an item: ``zero`` as released, so that identical
-        texts without relations score 0.5, or ``one``.
+    both_empty : entity F1, or relation F1, if neither text has an entity, or a relation: ``zero``, as in the
+        released code, so that identical texts without relations score 0.5, or ``one``.
     """
 
     name = "radgraph_combined"
@@ -338,11 +345,11 @@ class RadGraphCombined(_GraphMetric):
     variant = "mean-of-two-f1"
     graph_model: str = "radgraph:radgraph"
 
-    def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
+    def _list_items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
         """Yield the entities and relations of a graph."""
         return list_entities_and_relations(graph)
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterator[tuple[float, dict[str, Overlap]]]:
-        """Yield the mean F1, and the agreement of entities and of relations, of each pair."""
-        for reference_items, candidate_items in self._item_pairs(pairs):
+        """Yield the mean F1, and the agreement of entities and of relations, for each pair."""
+        for reference_items, candidate_items in self._extract_items(pairs):
             yield average_two_f1(reference_items, candidate_items, self.both_empty)

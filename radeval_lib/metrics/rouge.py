@@ -11,8 +11,11 @@ from radeval_lib.stats.tokens import RougeTokenizer, longest_common_subsequence,
 
 
 class _Rouge(Metric):
-    """The base of the three metrics; ``kind`` is the name of the score in the package rouge_score. Each
-    value's detail has ``precision`` and ``recall``."""
+    """Base class of the three metrics.
+
+    ``kind`` is the name of the score in the package rouge_score, and ``stem`` says whether words are stemmed.
+    Each score's detail has ``precision`` and ``recall``.
+    """
 
     citation = "lin2004rouge"
     variant = "f1"
@@ -21,7 +24,7 @@ class _Rouge(Metric):
     stem: bool = True
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
-        """Yield a caution if more than a tenth of a text's letters are ones that ROUGE ignores."""
+        """Yield a caution if ROUGE ignores more than a tenth of a text's letters."""
         if any(share_of_letters(text, beyond="\x7f") > 0.1 for text in (reference, candidate)):
             yield "a text has letters that ROUGE ignores: it reads only a to z and digits"
 
@@ -45,8 +48,8 @@ class Rouge1(_Rouge):
 
 @register
 class Rouge2(_Rouge):
-    """F1 of the pairs of neighbouring words that two texts have in common, from 0 to 1; 0 if a text has
-    none."""
+    """F1 of the pairs of adjacent words that two texts have in common, from 0 to 1; 0 if a text has fewer
+    than two words."""
 
     name, kind = "rouge_2", "rouge2"
     title = "ROUGE-2"
@@ -54,7 +57,7 @@ class Rouge2(_Rouge):
 
 @register
 class RougeL(_Rouge):
-    """F1 of the longest common subsequence of words, from 0 to 1; 0 if a text has no words.
+    """F1 of the longest common subsequence of two texts' words, from 0 to 1; 0 if a text has no words.
 
     Words, stems and F1 are computed by the package. This library computes the subsequence itself, because the
     package takes half a minute and a gigabyte for two texts of 10,000 words.
@@ -70,6 +73,6 @@ class RougeL(_Rouge):
         tokenizer = RougeTokenizer(self.stem)
         for pair in pairs:
             reference, candidate = (tokenizer.tokenize(text) for text in pair)
-            common = longest_common_subsequence(reference, candidate)
-            recall, precision = (common / len(side) if side else 0.0 for side in (reference, candidate))
+            length = longest_common_subsequence(reference, candidate)
+            recall, precision = (length / len(side) if side else 0.0 for side in (reference, candidate))
             yield float(fmeasure(precision, recall)), {"precision": precision, "recall": recall}
