@@ -107,7 +107,7 @@ def score_entity_pairs(
     If a side has no entity, the score is :meth:`Scorer.empty_score`.
     """
     vectors = Vectors(encoder.encode)
-    vectors.learn(entity.text for pair in pairs for side in pair for entity in side)
+    vectors.add(entity.text for pair in pairs for side in pair for entity in side)
     return np.array(
         [
             scorer.score(reference, candidate, vectors.rows(reference) @ vectors.rows(candidate).T).score

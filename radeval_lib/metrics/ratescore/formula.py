@@ -1,4 +1,4 @@
-"""RaTEScore's formula: it matches the entities of two texts, weights each match by the types of both
+"""RaTEScore's formula, which matches the entities of two texts, weights each match by the types of both
 entities, and averages.
 
 The module has the formula's options, its type weights W (5 x 5) and its mismatch penalty p. There is an
@@ -82,7 +82,7 @@ PRESETS: dict[Preset, Options] = {
 
 
 def options(preset: Preset = "released", **changes: Any) -> Options:
-    """Return the options of a preset, with the given ones replaced; None keeps the preset's value.
+    """Return a preset's options with ``changes``; None keeps the preset's value.
 
     The preset ``released`` has the options of the package, ``paper`` those of Section 2.4 as printed. Where
     the paper is silent, ``paper`` gives 1 to two texts without entities, drops no sentence, and pools as the
@@ -91,13 +91,14 @@ def options(preset: Preset = "released", **changes: Any) -> Options:
     Raises
     ------
     KeyError, TypeError, ValidationError
-        If the preset, the name of an option, or an option's value is unknown.
+        If the preset, the name of an option, or an option's value, respectively, is unknown.
     """
     return replace(PRESETS[preset], **{key: value for key, value in changes.items() if value is not None})
 
 
-_INDEX = {name: index for index, name in enumerate(TYPES)}
+_INDEX_OF = {name: index for index, name in enumerate(TYPES)}
 
+#: Entity types that state a finding, and those that deny one or state normality.
 POSITIVE = frozenset({"ABNORMALITY", "DISEASE"})
 NEGATED = frozenset({"NON-ABNORMALITY", "NON-DISEASE"})
 
@@ -112,8 +113,8 @@ class Weights:
     ----------
     name : ``long``, ``short``, or the name of the user's file with ``@`` and the first 12 digits of its
         SHA-256.
-    matrix : W, float64 of shape (5, 5), at least 0; rows are the type of the query entity and columns that of
-        its match, in the order of ``TYPES``.
+    matrix : W, float64 of shape (5, 5), at least 0, with a row for each type of the query entity and a column
+        for each type of its match, in the order of ``TYPES``.
     penalty : p, by which the cosine of two entities is multiplied if their types mismatch.
     """
 
@@ -122,26 +123,26 @@ class Weights:
     penalty: float
 
     def weight(self, query: str, match: str) -> float:
-        """Return the weight for the types of a query entity and its match, such as "DISEASE"."""
+        """Return the weight for the types, such as "DISEASE", of a query entity and its match."""
         return float(self.matrix[tuple(find_type_indices([query, match]))])
 
 
 def find_type_indices(types: Sequence[str]) -> NDArray[np.intp]:
-    """Return the index of each entity type in the rows and columns of W, from 0 to 4, shape (types,).
+    """Return the index, from 0 to 4, of each entity type in the rows and columns of W, shape (len(types),).
 
     Raises
     ------
     KeyError
         If a type is unknown.
     """
-    return np.array([_INDEX[name] for name in types], dtype=np.intp)
+    return np.array([_INDEX_OF[name] for name in types], dtype=np.intp)
 
 
 _Type = Annotated[str, AfterValidator(str.upper)]
 
 
-class _File(BaseModel):
-    """The content of a file of weights: p, and W by the types of query and match in upper or lower case."""
+class _WeightsFile(BaseModel):
+    """The content of a file of weights: p, and W as {query type: {match type: weight}}."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
@@ -157,35 +158,35 @@ def parse_weights(content: Any, name: str) -> Weights:
     ------
     MetricError
         If the mapping has another form, a pair of types is missing or unknown, p is not finite, or a weight
-        is negative or not finite; ``name`` names the file.
+        is negative or not finite. The error names the file ``name``.
     """
     try:
-        entry = _File.model_validate(content)
+        weights_file = _WeightsFile.model_validate(content)
     except ValidationError as error:
         raise MetricError(describe(error), name, "Give a number `penalty` and 25 `weights`.") from None
-    rows = entry.weights
+    rows = weights_file.weights
     if set(rows) != set(TYPES) or any(set(row) != set(TYPES) for row in rows.values()):
         remedy = f"Give a weight for all 25 pairs of {', '.join(TYPES)}."
         raise MetricError("a pair of types is missing or unknown", name, remedy)
     matrix = np.array([[rows[query][match] for match in TYPES] for query in TYPES])
-    return Weights(name, matrix, entry.penalty)
+    return Weights(name, matrix, weights_file.penalty)
 
 
 @lru_cache(maxsize=1)
 def _load_released() -> dict[str, Weights]:
-    """Return the two sets of weights of the released package, by ``long`` and ``short``."""
+    """Return a mapping from ``long`` and ``short`` to the released package's sets of weights."""
     content = yaml.safe_load(_RELEASED_FILE.read_text(encoding="utf-8"))
     return {name: parse_weights(entry, name) for name, entry in content.items()}
 
 
 def load(name_or_path: str | Path | Weights = "long") -> Weights:
-    """Return the weights called ``long`` (the package's default) or ``short``, or those of a YAML or JSON
-    file.
+    """Return the weights called ``long`` (the package's default) or ``short``, or the weights in a YAML or
+    JSON file. :class:`Weights` are returned unchanged.
 
     Raises
     ------
     MetricError
-        If there is no such set or file, or the file is not of the form of :func:`parse_weights`.
+        If there is no such set or file, or the file does not have the form that :func:`parse_weights` needs.
     """
     if isinstance(name_or_path, Weights):
         return name_or_path
@@ -206,7 +207,7 @@ def load(name_or_path: str | Path | Weights = "long") -> Weights:
 
 
 class NamedEntity(NamedTuple):
-    """A named entity: its text and its type, one of the five."""
+    """A named entity: its text and its type, one of ``TYPES``."""
 
     text: str
     type: str
@@ -235,8 +236,8 @@ class Direction:
 
     Attributes
     ----------
-    positions, cosines, weights, penalties : for each query entity, the position of its match, and their
-        cosine, weight and penalty; shape (query entities,).
+    positions, cosines, weights, penalties : for each query entity, the position of its match, and the cosine,
+        weight and penalty of the two; each of shape (n,) for n query entities.
     value : the sum of the terms divided by the sum of the weights; 0 if the weights sum to 0.
     """
 
@@ -270,10 +271,13 @@ class Explanation:
 
     Attributes
     ----------
-    reference, candidate : the entities of each text, in its order.
-    precision, recall : the means over the candidate's entities, matched to those of the reference, and over
-        the reference's, matched to those of the candidate; None if a text has no entity.
-    score : the harmonic mean of both, or the value of the option ``empty`` if a text has no entity.
+    reference, candidate : the entities of each text, in the order of the text.
+    precision : the mean over the candidate's entities, each matched to an entity of the reference; None if a
+        text has no entity.
+    recall : the mean over the reference's entities, each matched to an entity of the candidate; None if a
+        text has no entity.
+    score : the harmonic mean of precision and recall; if a text has no entity, the value that the option
+        ``empty`` sets.
     notes : cautions about the texts.
     """
 
@@ -310,12 +314,16 @@ def build_penalty_matrix(p: float, options: Options) -> NDArray[np.float64]:
 
 
 class Scorer:
-    """Computes RaTEScore from the entities of two texts, with one set of weights (see :func:`load`) and
-    options."""
+    """A scorer that computes RaTEScore from the entities of two texts, with one set of weights and options.
+
+    Parameters
+    ----------
+    weights : the weights, or a name or file for :func:`load`.
+    options : by default, the released package's options.
+    """
 
     def __init__(self, weights: str | Weights = "long", options: Options | None = None) -> None:
-        """Load the weights, and compute the penalty of each pair of types; without ``options``, the
-        package's."""
+        """Load the weights, and compute the penalty for each pair of types."""
         self.weights = load(weights)
         self.options = options or Options()
         matrix = self.weights.matrix
@@ -334,26 +342,29 @@ class Scorer:
             return 0.5
         return float(self.options.empty == "one_if_both_empty" and reference == candidate == 0)
 
-    def direction(
-        self, types: Sequence[str], other_types: Sequence[str], similarity: NDArray[Any]
-    ) -> Direction:
-        """Return the weighted mean over the entities of one text, each matched to the most similar entity of
-        the other text, the first one in a tie.
+    def match(self, types: Sequence[str], other_types: Sequence[str], similarity: NDArray[Any]) -> Direction:
+        """Match each entity of one text to the most similar entity of the other text, the first in a tie, and
+        return the matches and their weighted mean.
 
         Parameters
         ----------
         types, other_types : the types of the query entities and of the other text's entities.
-        similarity : cosines, shape (query entities, other entities).
+        similarity : cosines, shape (len(types), len(other_types)).
+
+        Raises
+        ------
+        KeyError
+            If a type is unknown.
         """
-        best_positions = similarity.argmax(axis=1)
-        rows, columns = find_type_indices(types), find_type_indices(other_types)[best_positions]
-        values = similarity[np.arange(len(best_positions)), best_positions]
+        positions = similarity.argmax(axis=1)
+        rows, columns = find_type_indices(types), find_type_indices(other_types)[positions]
+        best_cosines = similarity[np.arange(len(positions)), positions]
         if self.options.cosine == "clip_at_zero":
-            values = np.maximum(values, 0.0)
+            best_cosines = np.maximum(best_cosines, 0.0)
         weights, penalties = self._matrix[rows, columns], self._penalties[rows, columns]
-        total = float(weights.sum())
-        value = float((values * weights * penalties).sum()) / total if total else 0.0
-        return Direction(best_positions, values, weights, penalties, value)
+        total_weight = float(weights.sum())
+        value = float((best_cosines * weights * penalties).sum()) / total_weight if total_weight else 0.0
+        return Direction(positions, best_cosines, weights, penalties, value)
 
     def score(
         self,
@@ -364,7 +375,7 @@ class Scorer:
         embeddings: tuple[NDArray[Any], NDArray[Any]] | None = None,
         notes: Sequence[str] = (),
     ) -> Explanation:
-        """Return the score of one candidate against one reference, with everything it is computed from.
+        """Return the score of a candidate against a reference, with everything from which it is computed.
 
         Parameters
         ----------
@@ -372,8 +383,8 @@ class Scorer:
             each time.
         similarity : cosines, shape (len(reference), len(candidate)); not needed with ``embeddings``, or if a
             text has no entity.
-        embeddings : in place of ``similarity``, the vectors of the reference's entities and those of the
-            candidate's, each of shape (entities, dimension).
+        embeddings : in place of ``similarity``, the vectors of the entities of the reference and of the
+            candidate, each of shape (entities, dimension).
         notes : cautions about the texts, for the explanation.
 
         Raises
@@ -395,18 +406,18 @@ class Scorer:
             for (side, count), vectors in zip(counts.items(), embeddings, strict=True):
                 if len(vectors) != count:
                     problem = f"{len(vectors)} vectors for the {side}'s {count} entities"
-                    raise MetricError(problem, "embeddings", "Give one vector per entity.")
+                    raise MetricError(problem, "embeddings", "Pass one vector per entity.")
             similarity = cosines(*embeddings)
         if similarity is None:
-            raise MetricError("neither is given", "similarity or embeddings", "Give one of them.")
+            raise MetricError("neither is given", "similarity or embeddings", "Pass one of them.")
         cosine_table = np.asarray(similarity, dtype=np.float64)
         if cosine_table.shape != (expected := tuple(counts.values())):
             problem = f"its shape is {cosine_table.shape}, expected {expected}"
-            remedy = "Give a row for each entity of the reference and a column for each of the candidate."
+            remedy = "Pass a row for each entity of the reference and a column for each of the candidate."
             raise MetricError(problem, "similarity", remedy)
         reference_types = [entity.type for entity in reference_entities]
         candidate_types = [entity.type for entity in candidate_entities]
-        precision = self.direction(candidate_types, reference_types, cosine_table.T)
-        recall = self.direction(reference_types, candidate_types, cosine_table)
+        precision = self.match(candidate_types, reference_types, cosine_table.T)
+        recall = self.match(reference_types, candidate_types, cosine_table)
         value = f1(precision.value, recall.value)
         return Explanation(reference_entities, candidate_entities, precision, recall, value, tuple(notes))

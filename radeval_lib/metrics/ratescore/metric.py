@@ -1,4 +1,4 @@
-"""RaTEScore as a metric: it splits texts into sentences, extracts and encodes entities, and scores pairs."""
+"""RaTEScore as a metric: texts are split into sentences, entities extracted and encoded, and pairs scored."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ CHUNK = 2_000
 _MATCHED_CREDIT = 0.5  # An entity that keeps at least this share of its weight is reported as matched.
 
 
-class _Reading(NamedTuple):
-    """The entities of a text, and cautions about extracting them."""
+class _TaggedText(NamedTuple):
+    """The entities that were found in a text, and cautions about how it was read."""
 
     entities: tuple[formula.NamedEntity, ...]
     notes: tuple[str, ...]
@@ -43,27 +43,27 @@ class _Reading(NamedTuple):
 class RaTEScore(Metric):
     """RaTEScore (Zhao et al. 2024), from 0 to 1 unless negative cosines are kept.
 
-    Every distinct text, sentence and entity is processed once. A pair with a text without a sentence or
-    entity gets the value of the option ``empty``; the released package assigns the wrong scores to all pairs
-    after such a text. Each value's detail is an :class:`~radeval_lib.metrics.ratescore.formula.Explanation`.
+    Every distinct text, sentence and entity is processed once. If a text has no sentence or no entity, the
+    option ``empty`` sets the pair's score; the released package assigns wrong scores to all pairs after such
+    a text. Each score's detail is an :class:`~radeval_lib.metrics.ratescore.formula.Explanation`.
 
     Parameters
     ----------
-    preset : ``released`` (what the package 0.6.0 does) or ``paper`` (Section 2.4).
+    preset : ``released`` (as in the package 0.6.0) or ``paper`` (as in Section 2.4).
     weights : ``long``, ``short``, or a YAML or JSON file of 25 weights and a penalty.
-    ner_model : folder or hub name of a token classifier with IOB labels, or of a span tagger that this
-        library saved.
-    encoder : folder or hub name of the entity encoder.
+    ner_model : the folder or Hugging Face Hub name of a token classifier with IOB labels, or the folder of a
+        span tagger that this library saved.
+    encoder : the folder or Hugging Face Hub name of the entity encoder.
     penalty, orientation, empty, min_characters, pooling, cosine, decoding : see
         :class:`~radeval_lib.metrics.ratescore.formula.Options`; None keeps the value of the preset.
     device : ``auto``, ``cpu`` or ``cuda``.
-    precision : the number type of both models, ``float32``, ``bfloat16`` or ``auto``, which is bfloat16 on a
-        GPU and float32 on a CPU; ``benchmarks/README.md`` compares them.
+    precision : the number type of both models: ``float32``, ``bfloat16``, or ``auto`` for bfloat16 on a GPU
+        and float32 on a CPU; ``benchmarks/README.md`` compares them.
     """
 
     name = "ratescore"
     title = "RaTEScore"
-    range = (0.0, 1.0)  # With ``cosine=keep``, a negative cosine can make a score lower.
+    range = (0.0, 1.0)  # With ``cosine=keep``, scores can be outside; see ``bounds``.
     citation = "zhao2024ratescore"
     needs = ("ner_model", "encoder")
     variant = "preset"
@@ -91,16 +91,22 @@ class RaTEScore(Metric):
         self.scorer = formula.Scorer(self.weights, self.options)
 
     def bounds(self) -> tuple[float, float]:
-        """Return the lowest and highest score; infinite if negative cosines are kept."""
+        """Return the lowest and the highest possible score; infinite if negative cosines are kept."""
         return (-math.inf, math.inf) if self.options.cosine == "keep" else self.range
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that can change a score, with the weights named by their checksum."""
+        """Return the settings that can change a score; a file of weights is named with its checksum."""
         return {**super().settings(), "weights": self.scorer.weights.name}
 
     @cached_property
     def tagger(self) -> NerModel:
-        """The NER model, loaded when first needed."""
+        """The NER model, loaded when first needed.
+
+        Raises
+        ------
+        MetricError
+            If a label of the model has an unknown type.
+        """
         from radeval_lib.models.ner_models import open_ner_model
 
         tagger = open_ner_model(
@@ -123,26 +129,26 @@ class RaTEScore(Metric):
         )
 
     def entities(self, texts: Sequence[str]) -> list[tuple[formula.NamedEntity, ...]]:
-        """Return the entities of each text, in the order in which the text has them."""
-        readings = self._read_texts(list(dict.fromkeys(texts)))
-        return [readings[text].entities for text in texts]
+        """Return the entities of each text, in the order of the text."""
+        tagged_texts = self._tag_texts(list(dict.fromkeys(texts)))
+        return [tagged_texts[text].entities for text in texts]
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, formula.Explanation]]:
-        """Yield the score of each pair and its explanation."""
+        """Yield the score and the explanation of each pair."""
         # The lambda delays loading the encoder until the first entity is found.
-        vectors = Vectors(lambda texts: self.entity_encoder.encode(texts))
-        readings: dict[str, _Reading] = {}
+        table = Vectors(lambda texts: self.entity_encoder.encode(texts))
+        tagged_texts: dict[str, _TaggedText] = {}
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
-            texts = list(dict.fromkeys(text for pair in chunk for text in pair if text not in readings))
-            readings.update(self._read_texts(texts))
-            vectors.learn(entity.text for text in texts for entity in readings[text].entities)
+            texts = list(dict.fromkeys(text for pair in chunk for text in pair if text not in tagged_texts))
+            tagged_texts.update(self._tag_texts(texts))
+            table.add(entity.text for text in texts for entity in tagged_texts[text].entities)
             for reference, candidate in chunk:
-                sides = {"reference": readings[reference], "candidate": readings[candidate]}
-                ours, theirs = (reading.entities for reading in sides.values())
-                notes = [f"{side}: {note}" for side, reading in sides.items() for note in reading.notes]
-                similarity = vectors.rows(ours) @ vectors.rows(theirs).T if ours and theirs else None
-                explanation = self.scorer.score(ours, theirs, similarity, notes=notes)
+                sides = {"reference": tagged_texts[reference], "candidate": tagged_texts[candidate]}
+                entities = [tagged.entities for tagged in sides.values()]
+                notes = [f"{side}: {note}" for side, tagged in sides.items() for note in tagged.notes]
+                similarity = table.rows(entities[0]) @ table.rows(entities[1]).T if all(entities) else None
+                explanation = self.scorer.score(entities[0], entities[1], similarity, notes=notes)
                 yield explanation.score, explanation
 
     def cautions(self, reference: str, candidate: str, detail: formula.Explanation) -> Iterator[str]:
@@ -150,74 +156,75 @@ class RaTEScore(Metric):
         yield from detail.notes
 
     def explain(self, reference: str, candidate: str, detail: formula.Explanation) -> Iterator[Reason]:
-        """Yield a reason for each entity, with the most similar entity of the other text; the entity is
-        matched if it keeps at least half of its weight."""
+        """Yield a reason for each entity, with the most similar entity of the other text.
+
+        An entity is matched if it keeps at least half of its weight.
+        """
         sides = (Finder(reference), detail.reference), (Finder(candidate), detail.candidate)
-        ours, theirs = ([(entity.type, find(entity.text)) for entity in side] for find, side in sides)
+        entities = [[(entity.type, find(entity.text)) for entity in side] for find, side in sides]
         if detail.precision is None or detail.recall is None:  # One text has no entity to compare with.
-            yield from (Reason("unmatched", kind, credit=0.0, reference=span) for kind, span in ours)
-            yield from (Reason("unmatched", kind, credit=0.0, candidate=span) for kind, span in theirs)
+            yield from (Reason("unmatched", kind, credit=0.0, reference=span) for kind, span in entities[0])
+            yield from (Reason("unmatched", kind, credit=0.0, candidate=span) for kind, span in entities[1])
             return
-        reported = set()
-        for entities, others, direction in ((theirs, ours, detail.precision), (ours, theirs, detail.recall)):
+        reported_pairs = set()
+        for side, direction in ((1, detail.precision), (0, detail.recall)):
             for term in direction.matches:
-                kind, span = entities[term.query]
-                match_type, match_span = others[term.match]
+                kind, span = entities[side][term.query]
+                match_type, match_span = entities[1 - side][term.match]
                 credit = term.penalty * term.cosine
-                matched = credit >= _MATCHED_CREDIT
-                pair = (match_span if matched else None, span)
-                spans = pair if entities is theirs else pair[::-1]
+                is_matched = credit >= _MATCHED_CREDIT
+                pair = (match_span if is_matched else None, span)
+                spans = pair if side == 1 else pair[::-1]
                 rule = f"cosine {term.cosine:.2f} with the nearest entity, of type {match_type}"
                 rule += f"; penalty {term.penalty:g}" if term.penalty != 1 else ""
                 # If two entities are each other's match, they are reported once.
-                if not matched or (kind, match_type, *spans) not in reported:
+                if not is_matched or (kind, match_type, *spans) not in reported_pairs:
                     yield Reason(
-                        "matched" if matched else "unmatched",
+                        "matched" if is_matched else "unmatched",
                         kind,
                         rule=rule,
                         credit=round(credit, 4),
                         reference=spans[0],
                         candidate=spans[1],
                     )
-                reported.add((match_type, kind, *spans))
+                reported_pairs.add((match_type, kind, *spans))
 
-    def _read_texts(self, texts: Sequence[str]) -> dict[str, _Reading]:
-        """Return the entities of each text and the cautions about it, by the text; each distinct sentence is
-        tagged once."""
-        sentences = [split(text, self.options.min_characters) for text in texts]
-        distinct = list(dict.fromkeys(sentence for own in sentences for sentence in own))
-        tagged = dict(zip(distinct, self.tagger.tag(distinct), strict=True)) if distinct else {}
+    def _tag_texts(self, texts: Sequence[str]) -> dict[str, _TaggedText]:
+        """Return a mapping from text to its entities and cautions; each distinct sentence is tagged once."""
+        sentences_of = {text: split(text, self.options.min_characters) for text in texts}
+        distinct = list(dict.fromkeys(sentence for own in sentences_of.values() for sentence in own))
+        pairs_of = dict(zip(distinct, self.tagger.tag(distinct), strict=True)) if distinct else {}
         # A token has at least one character, so that only long sentences can exceed the tagger's limit.
-        long = [sentence for sentence in distinct if len(sentence) > 500]
-        is_cut = self.tagger.find_truncated(long) if long and hasattr(self.tagger, "find_truncated") else []
-        cut, readings = {*compress(long, is_cut)}, {}
-        for text, own in zip(texts, sentences, strict=True):
-            notes = ["no sentence"] if not own else []
-            if not cut.isdisjoint(own):
+        long_ones = [sentence for sentence in distinct if len(sentence) > 500]
+        find_truncated = getattr(self.tagger, "find_truncated", lambda sentences: [])
+        truncated, tagged_texts = {*compress(long_ones, find_truncated(long_ones) if long_ones else [])}, {}
+        for text, sentences in sentences_of.items():
+            notes = ["no sentence"] if not sentences else []
+            if not truncated.isdisjoint(sentences):
                 notes.append("a sentence is longer than the entity tagger reads; its end was left out")
             if fix_unicode(text) != text:
                 notes.append("characters that cannot be written were read as U+FFFD")
-            entities = (formula.NamedEntity(*entity) for sentence in own for entity in tagged[sentence])
-            readings[text] = _Reading(tuple(entities), tuple(notes))
-        return readings
+            entities = (formula.NamedEntity(*pair) for sentence in sentences for pair in pairs_of[sentence])
+            tagged_texts[text] = _TaggedText(tuple(entities), tuple(notes))
+        return tagged_texts
 
 
 class Vectors:
-    """A table of unit vectors of entity texts, each encoded once.
+    """A table of unit vectors of entity texts, each of which is encoded once.
 
     Parameters
     ----------
-    encode : a function from texts to vectors, shape (number of texts, dimension).
+    encode : a function from n texts to their vectors, shape (n, dimension).
     """
 
     def __init__(self, encode: Callable[[Sequence[str]], NDArray[Any]]) -> None:
-        """Begin with an empty table."""
+        """Start with an empty table."""
         self._encode = encode
         self._row_of: dict[str, int] = {}
         self._matrix: NDArray[np.float64] = np.empty((0, 0))
 
-    def learn(self, texts: Iterator[str]) -> None:
-        """Encode the texts that are not in the table yet, in alphabetical order, and add their vectors."""
+    def add(self, texts: Iterator[str]) -> None:
+        """Encode the texts that the table does not have yet, in alphabetical order, and add their vectors."""
         new_texts = sorted({text for text in texts if text not in self._row_of})
         if not new_texts:
             return
@@ -232,15 +239,15 @@ class Vectors:
 
 
 class Finder:
-    """Finds the positions of entities in a text, one after another, ignoring white space and letter case."""
+    """A search for one entity of a text after another, which ignores white space and letter case."""
 
     def __init__(self, text: str) -> None:
-        """Begin at the start of the text."""
+        """Start at the beginning of the text."""
         self._text, self._end = text, 0
 
     def __call__(self, words: str) -> Span | None:
-        """Return the first characters after the previous match, or else anywhere in the text, that have these
-        words; None if none have."""
+        """Return (start, end) of the first occurrence of ``words`` after the previous match, or else anywhere
+        in the text; None if there is no occurrence."""
         if not (characters := "".join(words.split())):
             return None
         pattern = r"\s*".join(map(re.escape, characters))

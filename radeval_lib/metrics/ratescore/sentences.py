@@ -5,8 +5,8 @@ marks is a sentence. A boundary that the rules find within a token therefore has
 finds the boundaries that medspaCy's PyRuSH finds, without spaCy and much faster.
 
 The rules are data (``rush_rules.tsv``, medspaCy 1.3.1, file ``resources/en/rush_rules.tsv``, Apache 2.0):
-patterns over characters that mark where a sentence begins (``stbegin``) or ends (``stend``), with scores;
-an odd score makes a pattern a false clue that wins over the true clues it overlaps if it is wider. They
+patterns over characters that mark where a sentence begins (``stbegin``) or ends (``stend``), with scores. An
+odd score makes a pattern a false clue, which replaces the narrower true clues that it overlaps. The patterns
 are compiled to a trie that is matched at each position of the text. PyRuSH needs spaCy below 3.8, which needs
 numpy 1, and takes milliseconds per report. This module gives the same results, including PyRuSH's oddities,
 and uses a regular expression to skip positions at which no rule can match.
@@ -35,8 +35,8 @@ MIN_CHARACTERS = 5
 
 _RULES = Path(__file__).with_name("rush_rules.tsv")
 
-#: By the letter of a character class: a test of a character, and a regular expression that matches all
-#: characters of the class and perhaps more.
+#: A mapping from the letter of each character class to a test of a character, and a regular expression that
+#: matches all characters of the class and perhaps more.
 _CLASSES: dict[str, tuple[Callable[[str], bool], str]] = {
     "s": (lambda char: char in (" ", "\t", "\xa0"), "[ \t\xa0]"),
     "n": (lambda char: char in ("\n", "\r"), "[\n\r]"),
@@ -62,14 +62,14 @@ class _Node:
 
     Attributes
     ----------
-    wildcards : for each character class that may follow: its letter, its test, and the next node.
+    wildcards : (letter, test, next node) of each character class that may follow.
     start : the next node if the rule requires the beginning of the text here.
-    literals : the next node by the character that may follow; a plus sign or backslash of the text also
-        matches the rule's own.
+    literals : a mapping from each character that may follow to the next node; a plus sign or backslash in the
+        text also matches that of a rule.
     opening, closing : the next node after the rule's bracket that begins or ends the marked characters.
-    plus : the next node after repetitions of the character before.
-    rules : by kind, whether the rule that ends here is a true clue; None if none ends here.
-    at_end : the same for rules that match only at the end of the text.
+    plus : the next node after repetitions of the previous character.
+    rules : a mapping from kind to whether the rule that ends here is a true clue; None if no rule ends here.
+    at_end : a mapping like ``rules``, for rules that match only at the end of the text.
     """
 
     wildcards: list[tuple[str, Callable[[str], bool], _Node]] = field(default_factory=list)
@@ -82,10 +82,10 @@ class _Node:
     at_end: dict[str, bool] | None = None
 
 
-def _build_node(raw: dict[str, dict]) -> _Node:
-    """Return the trie below a node of nested dictionaries, which have characters of rules as keys."""
+def _build_node(branches: dict[str, dict]) -> _Node:
+    """Return the node of the trie for nested dictionaries whose keys are characters of rules."""
     node = _Node()
-    for key, value in raw.items():
+    for key, value in branches.items():
         if key == "<END>":
             node.rules = dict(value)
         elif key == "(":
@@ -94,7 +94,7 @@ def _build_node(raw: dict[str, dict]) -> _Node:
             node.closing = _build_node(value)
         elif key != "\\":
             node.literals[key] = _build_node(value)
-    classes = {letter: _build_node(value) for letter, value in raw.get("\\", {}).items()}
+    classes = {letter: _build_node(value) for letter, value in branches.get("\\", {}).items()}
     for letter, child in classes.items():
         if letter == "b":
             node.start = child
@@ -102,10 +102,10 @@ def _build_node(raw: dict[str, dict]) -> _Node:
             node.at_end = child.rules
         elif letter in _CLASSES:
             node.wildcards.append((letter, _CLASSES[letter][0], child))
-    # As in PyRuSH, a backslash in the text matches the rule's own, and the class letter then matches itself.
+    # As in PyRuSH, a backslash in the text matches a rule's backslash; the class letter then matches itself.
     if classes:
-        itself = {letter: child for letter, child in classes.items() if letter not in "()"}
-        node.literals["\\"] = _Node(literals=itself, plus=classes.get("+"))
+        letters = {letter: child for letter, child in classes.items() if letter not in "()"}
+        node.literals["\\"] = _Node(literals=letters, plus=classes.get("+"))
     node.plus = node.literals.get("+")
     return node
 
@@ -127,29 +127,35 @@ def _load_rules() -> tuple[_Node, re.Pattern[str]]:
 
 
 class _Clues:
-    """The clues of one kind that were found in a text: begin, end, and whether the clue is true."""
+    """The clues of one kind that were found in a text.
+
+    Attributes
+    ----------
+    clues : (begin, end, whether the clue is true) of each clue.
+    intervals : (begin, end, index into ``clues``) of each clue that was added, for the search for overlaps.
+    """
 
     __slots__ = ("clues", "intervals")
 
     def __init__(self) -> None:
-        """Begin without clues."""
+        """Start without clues."""
         self.clues: list[tuple[int, int, bool]] = []
         self.intervals: list[tuple[int, int, int]] = []
 
-    def add(self, begin: int, end: int, true_clue: bool) -> None:
+    def add(self, begin: int, end: int, is_true: bool) -> None:
         """Add a clue; if it overlaps an earlier clue, only the wider of the two is kept."""
-        overlapped = (
-            replaced
-            for start, stop, replaced in reversed(self.intervals)
+        overlaps = (
+            index
+            for start, stop, index in reversed(self.intervals)
             if not (stop <= begin or start >= end) or begin == end == start or start == stop == begin
         )
-        if (replaced := next(overlapped, None)) is None:
+        if (index := next(overlaps, None)) is None:
             # The interval search of PyRuSH shortens its first interval by one.
             self.intervals.append((begin, end if self.intervals else end - 1, len(self.clues)))
-            self.clues.append((begin, end, true_clue))
-        elif end - begin > self.clues[replaced][1] - self.clues[replaced][0]:
-            self.clues[replaced] = (begin, end, true_clue)
-            self.intervals.append((begin, end, replaced))
+            self.clues.append((begin, end, is_true))
+        elif end - begin > self.clues[index][1] - self.clues[index][0]:
+            self.clues[index] = (begin, end, is_true)
+            self.intervals.append((begin, end, index))
 
 
 class _Search:
@@ -162,27 +168,29 @@ class _Search:
         self.clues: dict[str, _Clues] = {"stbegin": _Clues(), "stend": _Clues()}
 
     def run(self) -> tuple[list[int], list[tuple[int, int]]]:
-        """Return the positions at which sentences may begin, and (begin, end) of each clue that one ends."""
-        root, possible = _load_rules()
+        """Return the positions at which sentences may begin, and (begin, end) of each clue that a sentence
+        ends."""
+        root, lookahead = _load_rules()
         # Position 0 is always tried, because a rule can require the beginning of the text.
-        for position in [0, *(match.start() for match in possible.finditer(self.text, 1))]:
+        for position in [0, *(match.start() for match in lookahead.finditer(self.text, 1))]:
             self.descend(root, position, 0, position, False, " ")
-        begins = [begin for begin, _, true_clue in self.clues["stbegin"].clues if true_clue]
-        ends = [(begin, end) for begin, end, true_clue in self.clues["stend"].clues if true_clue]
+        begins = [begin for begin, _, is_true in self.clues["stbegin"].clues if is_true]
+        ends = [(begin, end) for begin, end, is_true in self.clues["stend"].clues if is_true]
         return begins, ends
 
-    def emit(self, rules: dict[str, bool], begin: int, end: int) -> None:
+    def add_clues(self, rules: dict[str, bool], begin: int, end: int) -> None:
         """Add a clue for each rule that ends at a node, with the marked characters."""
-        for kind, true_clue in rules.items():
-            self.clues[kind].add(min(begin, end), max(begin, end), true_clue)
+        for kind, is_true in rules.items():
+            self.clues[kind].add(min(begin, end), max(begin, end), is_true)
 
-    def descend(self, node: _Node, begin: int, end: int, position: int, wildcard: bool, before: str) -> None:
+    def descend(self, node: _Node, begin: int, end: int, position: int, is_class: bool, symbol: str) -> None:
         """Add the clues of all rules below a node that match the text from ``position`` on.
 
         Parameters
         ----------
         begin, end : the marked characters so far; ``end`` is 0 until the closing bracket.
-        wildcard, before : whether the rule's previous character is a class, and that character or its letter.
+        is_class : whether ``symbol`` is the letter of a character class.
+        symbol : the rule's previous character or, for a character class, the letter of the class.
         """
         if position >= self.length:
             self._match_at_end(node, begin, end, position)
@@ -193,78 +201,80 @@ class _Search:
         for letter, test, child in node.wildcards:
             if test(char):
                 self.descend(child, begin, end, position + 1, True, letter)
-        if before != "\\":
+        if symbol != "\\":
             if node.opening is not None:
                 self.descend(node.opening, position, end, position, False, "(")
             if node.closing is not None:
                 self.descend(node.closing, begin, position, position, False, ")")
         if node.rules is not None:
-            self.emit(node.rules, begin, end or position)
-        if (child_of := node.literals.get(char)) is not None:
-            self.descend(child_of, begin, end, position + 1, False, char)
+            self.add_clues(node.rules, begin, end or position)
+        if (next_node := node.literals.get(char)) is not None:
+            self.descend(next_node, begin, end, position + 1, False, char)
         if node.plus is not None:
             self.descend(node.plus, begin, end, position, False, "+")
-            stop = self._end_of_run(position, wildcard, before)
+            stop = self._find_run_end(position, is_class, symbol)
             if stop > position:
                 self.descend(node.plus, begin, end, stop, False, "+")
 
-    def _end_of_run(self, position: int, wildcard: bool, before: str) -> int:
+    def _find_run_end(self, position: int, is_class: bool, symbol: str) -> int:
         """Return the position after the longest run, from ``position`` on, of the character or class
-        ``before``, at most :data:`MAX_REPEAT` characters long."""
-        if wildcard and before not in _REPEATABLE:
+        ``symbol``, at most :data:`MAX_REPEAT` characters long."""
+        if is_class and symbol not in _REPEATABLE:
             return position
         stop, limit = position, min(self.length, position + MAX_REPEAT)
-        if wildcard:
-            test = _CLASSES[before][0]
+        if is_class:
+            test = _CLASSES[symbol][0]
             while stop < limit and test(self.text[stop]):
                 stop += 1
         else:
-            while stop < limit and self.text[stop] == before:
+            while stop < limit and self.text[stop] == symbol:
                 stop += 1
         return stop
 
     def _match_at_end(self, node: _Node, begin: int, end: int, position: int) -> None:
         """Add the clues of the rules that end at a node reached at the end of the text."""
         if node.rules is not None:
-            self.emit(node.rules, begin, end or position)
+            self.add_clues(node.rules, begin, end or position)
         elif node.at_end is not None:
-            self.emit(node.at_end, begin, end or position)
+            self.add_clues(node.at_end, begin, end or position)
         elif node.closing is not None:
-            # PyRuSH ignores a rule's mark for the end of the text if a closing bracket comes before it.
+            # PyRuSH ignores a rule's mark for the end of the text if a closing bracket precedes it.
             if node.closing.rules is not None:
-                self.emit(node.closing.rules, begin, position)
+                self.add_clues(node.closing.rules, begin, position)
         elif node.plus is not None:
-            self.descend(node.plus, begin, end, position, False, before="+")
+            self.descend(node.plus, begin, end, position, False, symbol="+")
 
 
-def _build_pattern(node: _Node, before: str) -> str:
+def _build_pattern(node: _Node, symbol: str) -> str:
     """Return a regular expression that matches wherever a rule below a node matches, and at few other
     positions.
 
-    Of a rule that begins with another, only the shorter one is expressed. ``before`` is the expression of the
-    character before.
+    If a rule begins with another rule, only the shorter one is expressed. ``symbol`` is the expression of
+    the previous character.
     """
     if node.rules is not None:
         return ""
-    ways = [(one := _CLASSES[letter][1]) + _build_pattern(child, one) for letter, _, child in node.wildcards]
-    ways += [
+    parts = [
+        (expr := _CLASSES[letter][1]) + _build_pattern(child, expr) for letter, _, child in node.wildcards
+    ]
+    parts += [
         re.escape(char) + ("" if char == "\\" else _build_pattern(child, re.escape(char)))
         for char, child in node.literals.items()
     ]
-    ways += [_build_pattern(child, r"\(") for child in (node.opening, node.closing) if child is not None]
+    parts += [_build_pattern(child, r"\(") for child in (node.opening, node.closing) if child is not None]
     if node.plus is not None:
-        run = f"{before}{{0,{MAX_REPEAT}}}"
-        ways.append((run if before in _BEYOND_ASCII else f"(?:{run}+|)") + _build_pattern(node.plus, r"\+"))
+        run = f"{symbol}{{0,{MAX_REPEAT}}}"
+        parts.append((run if symbol in _BEYOND_ASCII else f"(?:{run}+|)") + _build_pattern(node.plus, r"\+"))
     if node.at_end is not None:
-        ways.append(r"\Z")
-    return f"(?:{'|'.join(ways)})"
+        parts.append(r"\Z")
+    return f"(?:{'|'.join(parts)})"
 
 
 def find_spans(text: str) -> list[tuple[int, int]]:
-    """Return (begin, end) of each sentence, in order; text between sentences becomes a sentence or part of
-    one.
+    """Return (begin, end) of each sentence, in order.
 
-    It is a port of PyRuSH's ``segToSentenceSpans``.
+    Text that no clue assigns to a sentence becomes a sentence or part of one. This is a port of PyRuSH's
+    ``segToSentenceSpans``.
     """
     begins, ends = _Search(text).run()
     output: list[list[int]] = []
@@ -306,8 +316,11 @@ def find_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _fill_gap(output: list[list[int]], text: str, end: int) -> None:
-    """Add the text between the last sentence of ``output`` and ``end`` to ``output``, in place: as a sentence
-    if it has more than :data:`MIN_CHARACTERS` characters, else to the last sentence."""
+    """Add the text between the last sentence of ``output`` and ``end`` to ``output``, in place.
+
+    The text becomes a sentence if it has more than :data:`MIN_CHARACTERS` characters; else it is added to the
+    last sentence.
+    """
     gap = _trim_gap(text, output[-1][1] if output else 0, end)
     if gap is None:
         return
@@ -318,14 +331,14 @@ def _fill_gap(output: list[list[int]], text: str, end: int) -> None:
 
 
 def _trim_gap(text: str, begin: int, end: int) -> list[int] | None:
-    """Return [start, end] of the characters between ``begin`` and ``end`` without white space before and
-    after them and without signs after them, except closing ones; None if fewer than two are left."""
-    first_visible = next((at for at in range(begin, end) if not text[at].isspace()), None)
+    """Return [start, end] of the text from ``begin`` to ``end`` without leading white space, and without
+    trailing white space and signs other than closing ones; None if fewer than two characters are left."""
+    first_visible = next((index for index in range(begin, end) if not text[index].isspace()), None)
     if first_visible is None:
         return None
-    for at in range(end - 1, first_visible, -1):
-        if text[at].isalnum() or text[at] in '.!?)]"':
-            return [first_visible, at + 1]
+    for index in range(end - 1, first_visible, -1):
+        if text[index].isalnum() or text[index] in '.!?)]"':
+            return [first_visible, index + 1]
     return None
 
 
@@ -340,10 +353,10 @@ def split(text: str, min_characters: int = 3) -> list[str]:
     ``min_characters`` characters are left out. An empty text has none."""
     if not text or text.isspace():
         return []
-    boundaries = find_spans(text)
-    starts, blank = _find_tokens(text, boundaries)
-    marks = sorted({0, *_find_sentence_starts(starts, blank, boundaries)})
-    borders = [starts[mark] for mark in marks[1:]]
+    spans = find_spans(text)
+    starts, is_blank = _find_tokens(text, spans)
+    first_tokens = sorted({0, *_find_sentence_starts(starts, is_blank, spans)})
+    borders = [starts[token] for token in first_tokens[1:]]
     pieces = (
         text[begin:end].strip() for begin, end in zip([0, *borders], [*borders, len(text)], strict=True)
     )
@@ -351,11 +364,14 @@ def split(text: str, min_characters: int = 3) -> list[str]:
 
 
 def _find_tokens(text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[bool]]:
-    """Return the start of each token, and whether it is white space; one space after a word belongs to the
-    word. A word is split into tokens only if a sentence boundary is inside it."""
+    """Return the start of each token, and whether the token is white space.
+
+    One space after a word belongs to the word. A word is split into tokens only if a border of ``spans`` is
+    inside it.
+    """
     borders = sorted({border for span in spans for border in span})
     starts: list[int] = []
-    blank: list[bool] = []
+    is_blank: list[bool] = []
     for run in _RUN.finditer(text):
         begin, end = run.span()
         if text[begin].isspace():
@@ -363,20 +379,22 @@ def _find_tokens(text: str, spans: list[tuple[int, int]]) -> tuple[list[int], li
                 begin += 1
             if begin < end:
                 starts.append(begin)
-                blank.append(True)
+                is_blank.append(True)
             continue
-        inside = bisect_left(borders, begin + 1)
+        next_border = bisect_left(borders, begin + 1)
         cuts = [0]
-        if inside < len(borders) and borders[inside] < end:
+        if next_border < len(borders) and borders[next_border] < end:
             cuts = _find_token_starts(run.group())
         starts.extend(begin + cut for cut in cuts)
-        blank.extend([False] * len(cuts))
-    return starts, blank
+        is_blank.extend([False] * len(cuts))
+    return starts, is_blank
 
 
 def _find_token_starts(word: str) -> list[int]:
-    """Return the starts of the tokens of a word, relative to the word: each opening and closing punctuation
-    mark is a token, and so is each mark inside that spaCy splits at."""
+    """Return the starts of the tokens of a word, relative to the word.
+
+    Each opening and closing punctuation mark is a token, and so is each inner mark at which spaCy splits.
+    """
     begin, end, cuts = 0, len(word), {0}
     while begin < end and _OPENING.match(word[begin]):
         begin += 1
@@ -389,30 +407,30 @@ def _find_token_starts(word: str) -> list[int]:
     return sorted(cut for cut in cuts if cut < len(word))
 
 
-def _find_sentence_starts(starts: list[int], blank: list[bool], spans: list[tuple[int, int]]) -> set[int]:
+def _find_sentence_starts(starts: list[int], is_blank: list[bool], spans: list[tuple[int, int]]) -> set[int]:
     """Return the indices of the tokens that begin a sentence.
 
-    These are the first token of each span and the token after the span; between two spans the first white
-    space or, without any, the first token; after the last span every white space.
+    These are the first token of each span and the token after the span; between two spans, the first white
+    space or, if there is none, the first token; and, after the last span, every white-space token.
     """
-    marks: set[int] = set()
-    count, position, current = len(starts), 0, 0
-    while position < count:
-        start = starts[position]
-        if current < len(spans) - 1 and spans[current][1] <= start < spans[current + 1][0]:
-            gap_end = bisect_left(starts, spans[current + 1][0], position)
-            marks.add(next((token for token in range(position, gap_end) if blank[token]), position))
-            position = gap_end
+    first_tokens: set[int] = set()
+    count, token, index = len(starts), 0, 0
+    while token < count:
+        start = starts[token]
+        if index < len(spans) - 1 and spans[index][1] <= start < spans[index + 1][0]:
+            gap_end = bisect_left(starts, spans[index + 1][0], token)
+            first_tokens.add(next((later for later in range(token, gap_end) if is_blank[later]), token))
+            token = gap_end
             continue
-        while current < len(spans) and start >= spans[current][1]:
-            current += 1
-        if current >= len(spans):
-            if blank[position]:
-                marks.add(position)
-        elif spans[current][0] <= start:
-            if start == spans[current][0]:
-                marks.add(position)
-            if position + 1 < count and starts[position + 1] >= spans[current][1]:
-                marks.add(position + 1)
-        position += 1
-    return marks
+        while index < len(spans) and start >= spans[index][1]:
+            index += 1
+        if index >= len(spans):
+            if is_blank[token]:
+                first_tokens.add(token)
+        elif spans[index][0] <= start:
+            if start == spans[index][0]:
+                first_tokens.add(token)
+            if token + 1 < count and starts[token + 1] >= spans[index][1]:
+                first_tokens.add(token + 1)
+        token += 1
+    return first_tokens
