@@ -196,7 +196,7 @@ class RaTEScore(Metric):
         pairs_of = dict(zip(distinct, self.tagger.tag(distinct), strict=True)) if distinct else {}
         # A token has at least one character, so that only long sentences can exceed the tagger's limit.
         long_ones = [sentence for sentence in distinct if len(sentence) > 500]
-        find_truncated = getattr(self.tagger, "find_truncated", lambda sentences: [])
+        find_truncated: Any = getattr(self.tagger, "find_truncated", lambda sentences: [])
         truncated, tagged_texts = {*compress(long_ones, find_truncated(long_ones) if long_ones else [])}, {}
         for text, sentences in sentences_of.items():
             notes = ["no sentence"] if not sentences else []
