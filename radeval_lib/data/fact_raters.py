@@ -2,8 +2,8 @@
 
 A reference is a sequence of statements at the finest level. A description copies some of them and adds
 others. At each boundary between two statements, a rater starts a new fact with a fixed probability, the
-rater's granularity. By default, a rater splits a passage that both texts share into the same facts in both, and
-recognizes every shared fact; ``consistency`` and ``slips`` of :func:`count_facts` change that.
+rater's granularity. By default, a rater splits a passage that both texts share into the same facts in both,
+and recognizes every shared fact; ``consistency`` and ``slips`` of :func:`count_facts` change that.
 
 The simulation is for Section 6.1 of Moramarco et al. 2021, which finds low agreement on counts, but high
 agreement on metrics derived from the counts.
