@@ -55,7 +55,7 @@ from radeval_lib.study import metric_label, recordings
 from radeval_lib.study.runs import Run
 from radeval_lib.study.sources import declared
 
-SCHEMA = 2
+SCHEMA = 2  # Version of the format of a set's description.
 DECIMALS = {"iu_systems": 5}
 """Number of decimals of a set's stored scores, if not nine."""
 COUNTED_SET = "radpref"
@@ -327,8 +327,23 @@ def make_table(texts: pd.DataFrame) -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
-def compare_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.DataFrame:
+def compare_with_codes(reports: Path, labels: Path, test_ids: set[str]) -> pd.DataFrame:
     """Compare the findings that the rules read in reports of Open-i with the codes that people gave them.
+
+    These rules were fixed before the even half was scored:
+
+    - sections: findings and impression, which the coders saw, are read; history and comparison are not;
+    - uncertain mentions: a code counts if it is stated, probable or one of two ("scarring or atelectasis"),
+      but not if it is merely possible ("may", "possibly", "cannot exclude", "concerning for"). In the odd
+      half, people coded 39 of 59 of the former and 1 of 86 of the latter;
+    - halves: reports with the same text are in the same half (:func:`radeval_lib.data.openi.assign_halves`);
+      3,851 reports have 3,037 distinct texts. Confusions were corrected on the odd half alone, without the
+      590 studies of the test split and without texts that equal one of theirs.
+
+    Parameters
+    ----------
+    reports, labels : Open-i's files of reports and of codes.
+    test_ids : ids of the studies in the test split.
 
     Returns
     -------
@@ -337,28 +352,18 @@ def compare_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Data
         (number of reports), ``texts`` (number of distinct texts), ``both``, ``wrong`` and ``missed`` (numbers
         of codes by rules and people, by rules only, and by people only), and ``f1``. The row for all codes
         has micro F1 and the bounds of its 95% interval, ``low`` and ``high``, from resampling distinct texts.
-
-    These rules were fixed before the even half was scored:
-
-    - sections: findings and impression, which the coders saw, are read; history and comparison are not;
-    - uncertain mentions: a code counts if it is stated, probable or one of two ("scarring or atelectasis"),
-      but not if it is merely possible ("may", "possibly", "cannot exclude", "concerning for"). In the odd
-      half, people coded 39 of 59 of the former and 1 of 86 of the latter;
-    - halves: of distinct texts (:func:`radeval_lib.data.openi.assign_halves`), 3,037 of 3,851. Confusions
-      were corrected on the odd half alone, without the 590 studies of the test split (``tested``, by their
-      ids) and without texts that equal one of theirs.
     """
     studies, people = openi.load(reports), {study.id: study.codes for study in openi.load_labels(labels)}
     half, rng = openi.assign_halves(studies), np.random.default_rng(0)
     even = [report for report in studies if half[report.id] == "even"]
-    split = [report for report in studies if report.id in tested]
+    split = [report for report in studies if report.id in test_ids]
     rows: list[tuple[object, ...]] = []
-    for name, part in zip(HALVES, (even, split, openi.select_development(studies, tested)), strict=True):
+    for name, part in zip(HALVES, (even, split, openi.select_development(studies, test_ids)), strict=True):
         texts, keys = pd.factorize(pd.Series([openi.join_words(report) for report in part]))
         read = [read_codes(f"{reveal(report.findings)}\n{reveal(report.impression)}") for report in part]
         gold = np.array([[key in people[report.id] for key in LABELS] for report in part])
-        ours = np.array([[key in codes for key in LABELS] for codes in read])
-        counts = np.stack([gold & ours, ~gold & ours, gold & ~ours], axis=-1).astype(np.int64)
+        by_rules = np.array([[key in codes for key in LABELS] for codes in read])
+        counts = np.stack([gold & by_rules, ~gold & by_rules, gold & ~by_rules], axis=-1).astype(np.int64)
         sizes = (len(part), len(keys))
         by_code = counts.sum(axis=0)
         for key, numbers in zip(LABELS, by_code.tolist(), strict=True):
@@ -491,8 +496,8 @@ def compare_with_stored(run: Run, stored: Recording, content: Content, metrics: 
         One row per column: ``table``; ``column``; ``case`` (*out of date*, *no model*, *the stored models* or
         *other models*); ``apart``, the largest absolute difference; ``mean``, the mean difference; ``tau``,
         the difference in τ_b with the set's ratings (NaN without models or ratings); and ``holds``, whether
-        the difference is allowed. It never is if the column is out of date; without models, up to 1e-9; with
-        the stored models, up to 1e-6; and with other models, up to 0.02 in the mean and 0.03 in τ_b.
+        the difference is allowed: never if the column is out of date, up to 1e-9 without models, up to 1e-6
+        with the stored models, and up to 0.02 in the mean and 0.03 in τ_b with other models.
     """
     stale = recordings.out_of_date(stored.name)
     rows = []
@@ -505,17 +510,17 @@ def compare_with_stored(run: Run, stored: Recording, content: Content, metrics: 
             key = max((key for key in metrics if str(name).startswith(key)), key=len, default="")
             key = "green_rules" if str(name).startswith("rules_") else key
             roles = metrics[key].needs if key in metrics else ()
-            used = {role: run.reading.models[role]["sha256"] for role in roles}
+            digests = {role: run.reading.models[role]["sha256"] for role in roles}
             models = stored.about["models"]
-            has_stored = all(models.get(role, {}).get("sha256") == digest for role, digest in used.items())
-            case = "no model" if not used else "the stored models" if has_stored else "other models"
+            is_same = all(models.get(role, {}).get("sha256") == digest for role, digest in digests.items())
+            case = "no model" if not digests else "the stored models" if is_same else "other models"
             difference = current[name].to_numpy(float) - former[name].to_numpy(float)
             tau = np.nan
-            if used and rating_columns:
+            if digests and rating_columns:
                 taus = [coefficient(frame[name], ratings, "kendall") for frame in (current, former)]
                 tau = taus[0] - taus[1]
             largest = float(np.nanmax(np.abs(difference), initial=0))
-            holds = largest <= (_NEARLY_SAME if used else _SAME)
+            holds = largest <= (_NEARLY_SAME if digests else _SAME)
             if case == "other models":
                 holds = abs(np.nanmean(difference)) <= _NEAR_MEAN and not abs(tau) > _NEAR_TAU
             if key in stale or CHOOSERS.get(stored.name) in stale or (stale and not key and largest):

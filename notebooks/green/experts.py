@@ -30,9 +30,10 @@ from radeval_lib.study.runs import Run
 Counts = Mapping[str, FloatArray]
 """A mapping from kind of error (``significant``, ``insignificant`` or ``total``) to counts of errors."""
 KINDS: tuple[rexval.Kind, ...] = ("significant", "insignificant")
+# Statistics in Table 6, and its row for the radiologists themselves.
 STATISTICS, INTER_EXPERT = ["estimate", "ci_low", "ci_high"], "Inter-Expert"
 OTHERS, ALL_SIX = "each with the mean of the other five", "each with the mean of all six"
-"""Readings of the correlation between radiologists: the counts with which each one's are correlated."""
+"""Readings of the correlation between radiologists: what each radiologist's counts are correlated with."""
 
 
 def stack_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
@@ -242,10 +243,10 @@ def find_largest(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> s
         If the set has more than one tuple, the unknown digits decide.
     """
     lists = set()
-    steps = half_steps.reindex_like(table).fillna(0.0) * (1 - 1e-9)  # ranges that only touch do not tie
-    for side in (-1, 0, 1):
-        largest_of_others = (table - side * steps).drop(index=rater).max()
-        lists.add(tuple(table.columns[table.loc[rater] + side * steps.loc[rater] > largest_of_others]))
+    steps = half_steps.reindex_like(table).fillna(0.0) * (1 - 1e-9)  # Ranges that only touch are no tie.
+    for sign in (-1, 0, 1):
+        largest_of_others = (table - sign * steps).drop(index=rater).max()
+        lists.add(tuple(table.columns[table.loc[rater] + sign * steps.loc[rater] > largest_of_others]))
     return lists
 
 

@@ -120,7 +120,7 @@ def generate_example(run: Run) -> tuple[str, str, Judgement, list[str]]:
             continue
         try:
             reworded = rewrite(pair.candidate, "style", seed)
-        except SyntheticError:  # the report cannot be worded in another style
+        except SyntheticError:  # The report cannot be worded in another style.
             continue
         texts = pair.reference.findings.text, reworded.findings.text
         return *texts, judge_pair(*texts), [error.category for error in pair.errors]

@@ -33,7 +33,7 @@ from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead, check_superiority, lead_of_correlations, lead_of_counts
 from radeval_lib.text_format import out_of
 
-FORMS = {"mean errors": ".2f", "no error": ".0%"}  # Formats of the estimates by group of lengths.
+FORMS = {"mean errors": ".2f", "no error": ".0%"}  # Number formats for the columns of estimates.
 GROUPS = ["short", "between", "long"]  # Groups of texts by length, as in Appendix A.7.
 
 
@@ -56,7 +56,7 @@ def count_assumed_pairs(sizes: pd.Series) -> dict[str, int]:
 def split_by_measure(table5: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return a mapping from benchmark and measure to rows of Table 5.
 
-    The keys, such as ``Paragraphs, Kendall``, are three correlations on paragraphs and the accuracy on
+    The keys are three correlations on paragraphs, such as ``Paragraphs, Kendall``, and the accuracy on
     rewrites.
     """
     return {
@@ -84,7 +84,7 @@ class PrintedAgreement:
     def of(cls, columns: Mapping[str, pd.DataFrame], pairs: Mapping[str, int]) -> PrintedAgreement:
         """Return the agreement printed in several tables.
 
-        ``columns`` is a mapping from the value of ``column`` to a table; ``pairs`` is the attribute.
+        ``columns`` is a mapping from the value of ``column`` to a table; ``pairs`` is stored unchanged.
         """
         printed = pd.concat(columns, names=["column"]).reset_index("column").reset_index(drop=True)
         return cls(printed[["column", "metric", "printed", "value", "half_width"]], pairs)
@@ -139,7 +139,7 @@ class PrintedAgreement:
     ) -> list[Check]:
         """Return the checks of a claim that all metrics in ``higher`` exceed all metrics in ``lower``.
 
-        They check the order and whether the lead exceeds chance
+        They check the order, and whether the lead exceeds chance
         (:func:`~radeval_lib.study.superiority.check_superiority`). ``name`` is the name of the checks, and
         ``claim`` the paper's sentence. By default, ``lower`` has all other metrics of the column.
         """
@@ -169,8 +169,8 @@ class PrintedAgreement:
     def find_needed_correlation(self, column: str, rival: str, n: int) -> float:
         """Return the smallest correlation with a rival at which RaTEScore's lead over it is significant.
 
-        On ``n`` pairs, this suffices for all coefficients that round to the printed ones. It is NaN if no
-        correlation suffices.
+        On ``n`` pairs, this correlation suffices for all coefficients that round to the printed ones. It is
+        NaN if no correlation suffices.
         """
         cell, rival_cell = (self._index_cells(column)[metric] for metric in (RATESCORE, rival))
         pairs = rounding_corners([cell.value, rival_cell.value], [cell.half_width, rival_cell.half_width])
@@ -189,8 +189,8 @@ def list_absent_metrics(metrics: Sequence[str], table: pd.DataFrame) -> list[str
 def list_possible_counts(share: Printed, n: int) -> list[int]:
     """Return the counts out of ``n`` that round to a printed share, in ascending order; if none does, the two
     counts next to ``n`` times the share."""
-    exact = share.value * n
-    return counts_that_print(share.value, share.half_width, n) or [math.floor(exact), math.ceil(exact)]
+    expected = share.value * n
+    return counts_that_print(share.value, share.half_width, n) or [math.floor(expected), math.ceil(expected)]
 
 
 def tabulate_radpref_errors(run: Run) -> pd.DataFrame:
@@ -205,25 +205,25 @@ def tabulate_radpref_errors(run: Run) -> pd.DataFrame:
     table, mean_marks = radpref.table.set_index("number"), radpref.parts["ratings"].groupby("number").mean()
     errors = mean_marks[["_".join(mark) for mark in MARKS]].sum(axis=1)
     possible = table["reference_findings"] + table["candidate_findings"]
-    columns = table[["case", "reference_findings"]].assign(
+    candidates = table[["case", "reference_findings"]].assign(
         system=table["system"].map("system {}".format).map(SYSTEMS), words=table["reference_words"]
     )
-    return columns.assign(errors=errors, possible=possible, share=errors / possible.replace(0, np.nan))
+    return candidates.assign(errors=errors, possible=possible, share=errors / possible.replace(0, np.nan))
 
 
-def summarize_length_groups(run: Run, counted: pd.DataFrame, rule: Mapping[str, Printed]) -> pd.DataFrame:
+def summarize_length_groups(run: Run, table: pd.DataFrame, rule: Mapping[str, Printed]) -> pd.DataFrame:
     """Return the errors in short, medium and long texts, by the length of reference and of candidate.
 
     Columns are ``words`` (``reference`` or ``candidate``), ``group`` (one of :data:`GROUPS`), the numbers of
     ``pairs`` and ``cases``, and two Estimates: ``mean errors``, and ``no error``, the share of pairs with a
     mean below one half. Their bounds are NaN if there are too few cases.
 
-    ``counted`` has one row per pair, with ``case``, ``errors``, ``reference_words`` and ``candidate_words``.
+    ``table`` has one row per pair, with ``case``, ``errors``, ``reference_words`` and ``candidate_words``.
     ``rule`` is a mapping from name to number in the paper's rule.
     """
     rows = []
     for side, group in product(("reference", "candidate"), GROUPS):
-        pairs = counted[assign_length_groups(counted[f"{side}_words"], rule) == group]
+        pairs = table[assign_length_groups(table[f"{side}_words"], rule) == group]
         cases, estimates = pairs["case"].nunique(), []
         for name, values in (("errors", pairs["errors"]), ("none", pairs["errors"] < 0.5)):
             if cases < LEAST_GROUPS:

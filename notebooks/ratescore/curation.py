@@ -62,8 +62,8 @@ def apply_cue_words(words: Sequence[str], entities: Sequence[Entity]) -> list[En
         words_before = [*takewhile(lambda word: word not in _STOPS, reversed(tokens[: entity.start]))][::-1]
         words_after = takewhile(lambda word: word not in _STOPS, tokens[entity.end :])
         span = f" {' '.join([*words_before, *tokens[entity.start : entity.end]])} "
-        negated = any(f" {cue} " in span for cue in CUES) or not _BACKWARD_CUES.isdisjoint(words_after)
-        new_labels = _NEGATED if negated else _AFFIRMED
+        is_negated = any(f" {cue} " in span for cue in CUES) or not _BACKWARD_CUES.isdisjoint(words_after)
+        new_labels = _NEGATED if is_negated else _AFFIRMED
         retyped.append(replace(entity, label=new_labels.get(entity.label, entity.label)))
     return retyped
 

@@ -143,7 +143,7 @@ def score_inputs(pairs: pd.DataFrame, values: NDArray[np.float64]) -> Explanatio
     """Return the explained score of A.1's example, given the five numbers in its formulas.
 
     ``values`` are the weights W(Anatomy, Anatomy), W(Non-Abnormality, Abnormality) and W(Abnormality,
-    Non-Abnormality), the cosine, and the penalty; ``pairs`` is as in :func:`score_example`.
+    Non-Abnormality), the cosine, and the penalty; ``pairs`` has the two pairs of :func:`score_example`.
     """
     matrix = np.zeros((5, 5))
     anatomy, abnormality, normal = (ratescore.TYPES.index(kind) for kind in (ANATOMY, ABNORMALITY, NORMAL))
@@ -172,12 +172,12 @@ def check_penalties(formula: pd.DataFrame) -> list[Check]:
         types_differ = rows["candidate_type"] != rows["reference_type"]
         penalized = sorted(set(rows.loc[rows["quantity"] == "penalty", "candidate_entity"]))
         mismatched = sorted(set(rows.loc[types_differ, "candidate_entity"]))
-        named = [joined(names) or "none" for names in (penalized, mismatched)]
+        lists = [joined(names) or "none" for names in (penalized, mismatched)]
         checks.append(
             check_statement(
                 Key("entities with a penalty", str(direction)),
                 "p cos(f_i, f̂_j), if t_i ≠ t_j; cos(f_i, f̂_j), if t_i = t_j",
-                "a penalty for {}; unlike types: {}".format(*named),
+                "a penalty for {}; unlike types: {}".format(*lists),
                 penalized == mismatched,
             )
         )
@@ -205,10 +205,10 @@ def check_repeated_numbers(numbers: pd.DataFrame) -> list[Check]:
     """
     columns = ["direction", "candidate_entity", "quantity"]
     formula = numbers[numbers["place"] == "formula"].set_index(columns, drop=False)
-    in_text = numbers[(numbers["place"] == "text") & numbers["quantity"].isin(["cosine", "weight"])]
-    sum_rows = formula[formula["quantity"] == "weight in sum"]
+    text_rows = numbers[(numbers["place"] == "text") & numbers["quantity"].isin(["cosine", "weight"])]
+    sums = formula[formula["quantity"] == "weight in sum"]
     checks = []
-    for comparison, rows in (("text against formula", in_text), ("denominator against numerator", sum_rows)):
+    for comparison, rows in (("text against formula", text_rows), ("denominator against numerator", sums)):
         for _, row in rows.iterrows():
             quantity = row["quantity"].removesuffix(" in sum")
             value = formula.loc[(row["direction"], row["candidate_entity"], quantity), "value"]
@@ -220,11 +220,11 @@ def check_repeated_numbers(numbers: pd.DataFrame) -> list[Check]:
 def compute_penalty_reach(
     pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final: Printed
 ) -> dict[str, float]:
-    """Return the highest score of A.1's example with a ``penalty``, and the penalty that its score needs.
+    """Return the highest score of A.1's example with ``penalty``, and the penalty needed for the printed one.
 
     The keys are ``high``, the highest score within the rounding of all inputs, and ``needed``, the penalty (0
-    to 1) with which the printed inputs give the printed score ``final``. ``pairs`` is as in
-    :func:`score_example`; ``inputs`` are the rows of :func:`select_printed_inputs`.
+    to 1) with which the printed inputs give the printed score ``final``. ``pairs`` has the two
+    pairs of :func:`score_example`; ``inputs`` are the rows of :func:`select_printed_inputs`.
     """
     changed = inputs.copy()
     changed.iloc[-1, changed.columns.get_indexer(["value", "half_width"])] = penalty.value, penalty.half_width
@@ -244,11 +244,11 @@ def count_matching_weights(weights: pd.DataFrame, released: Mapping[str, Weights
     Each set is compared with its two types in either order. ``weights`` are the first three rows of
     :func:`select_printed_inputs`.
     """
-    cells = [(ANATOMY, ANATOMY), (NORMAL, ABNORMALITY), (ABNORMALITY, NORMAL)]
+    type_pairs = [(ANATOMY, ANATOMY), (NORMAL, ABNORMALITY), (ABNORMALITY, NORMAL)]
     return max(
         sum(
             abs(released_set.weight(*kinds[::order]) - row.value) <= row.half_width
-            for kinds, row in zip(cells, weights.itertuples(), strict=True)
+            for kinds, row in zip(type_pairs, weights.itertuples(), strict=True)
         )
         for released_set in released.values()
         for order in (1, -1)
