@@ -314,7 +314,7 @@ class Metric(ABC):
             metric:bertscore|variant:f1|layer:5|model.encoder:minilm@6c3a0f9d21b4|text:one-line|version:1.0.0
 
         Its parts are the metric's name, the variant, every other setting that can change a score, the models
-        (:meth:`signed_models`), the steps that change a text before it is scored, and the version of this
+        (:meth:`list_model_ids`), the steps that change a text before it is scored, and the version of this
         library. Equal settings and models have equal signatures, wherever the models are stored. Device and
         cache are left out, because they change at most the last digits of a score. White space, ``|``, ``%``
         and characters other than ASCII are percent-encoded.
@@ -338,13 +338,13 @@ class Metric(ABC):
                 for key, value in sorted(settings.items())
                 if key not in models
             },
-            **{f"model.{role}": model for role, model in sorted(self.signed_models().items())},
+            **{f"model.{role}": model for role, model in sorted(self.list_model_ids().items())},
             "text": "+".join(("as-written" if self.reads_lines else "one-line", *self.normalises)),
             "version": __version__,
         }
         return "|".join(f"{key}:{quote(value, safe=_UNQUOTED)}" for key, value in parts.items())
 
-    def signed_models(self) -> dict[str, str]:
+    def list_model_ids(self) -> dict[str, str]:
         """Return a mapping from role to the model's name and checksum (:func:`format_model_id`).
 
         The key ``rules`` is added if ``by_rules`` is True.

@@ -392,7 +392,7 @@ def _join_rows(frame: pd.DataFrame, rows: pd.DataFrame, key: str, main_file: str
         if differs.any():
             problem = f"column {to_line(str(name), 30)!r} differs from that of {main_file}"
             remedy = (
-                "Give both files equal values, in the same order or joined by a column `id`, or rename it."
+                "Give equal values in the same order, join the files on a column `id`, or rename the column."
             )
             raise MetricError(problem, f"{where}, row {int(differs.argmax()) + 1}", remedy)
     return rows
@@ -540,7 +540,7 @@ def _collect_scores(
         "signature": metric.signature(in_context=evaluation.contexts is not None, of_corpus=of_corpus),
         "source": metric.citation,
         **_describe_direction(metric),
-        "models": metric.signed_models(),
+        "models": metric.list_model_ids(),
         "note": chosen.substitutes.get(name, ""),
         "remark": metric.remark,
     }
@@ -549,7 +549,7 @@ def _collect_scores(
 
 
 def _describe_direction(metric: Metric | type[Metric]) -> dict[str, Any]:
-    """Return ``better`` (``higher`` or ``lower``) and ``range`` (None for an infinite bound), for JSON."""
+    """Return a dictionary of ``better`` (``higher`` or ``lower``) and ``range`` (None for no bound)."""
     bounds = [bound if math.isfinite(bound) else None for bound in metric.range]
     return {"better": "higher" if metric.higher_is_better else "lower", "range": bounds}
 

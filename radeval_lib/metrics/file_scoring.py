@@ -197,7 +197,7 @@ def score_file(
         from the input and the other outputs; by default, no page is written.
     texts : whether explanations and the page may quote the texts.
     workers : the number of processes that score; None for one per core if no metric needs a model and the
-        file is large. Scores do not depend on it.
+        file is large. Scores do not depend on the number.
     progress : a function called after each chunk with the number of rows scored so far and the share of the
         file read so far, from 0 to 1.
 
@@ -227,7 +227,7 @@ def score_file(
         page = ScorePage(chosen.metrics, texts=texts)
     scorer = _ChunkScorer(dict(chosen.metrics), target, source.name, explain or page is not None, texts)
     workers = choose_workers(chosen, source) if workers is None else workers
-    with atomic.new_files(*side_files, target) as (about, *explained, output), ExitStack() as stack:
+    with atomic.new_files(*side_files, target) as (metadata_path, *explained, output), ExitStack() as stack:
         stream = stack.enter_context(explained[0].open("w", encoding="utf-8")) if explained else None
         write = make_row_writer(target, stack.enter_context(output.open("w", newline="", encoding="utf-8")))
         for chunk, result in stack.enter_context(closing(_score_chunks(source, scorer, chosen, workers))):
@@ -241,7 +241,7 @@ def score_file(
             if progress is not None and len(table):
                 progress(scored.rows, chunk.share)
         metadata = json.dumps(scored.describe(source), indent=2, ensure_ascii=False)
-        about.write_text(f"{metadata}\n", encoding="utf-8")
+        metadata_path.write_text(f"{metadata}\n", encoding="utf-8")
         if report and page is not None:
             with atomic.new_file(Path(report)) as page_path:
                 page.write(page_path, source=source.name, scored=scored)
@@ -445,7 +445,7 @@ def _open_delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dic
         except csv.Error as error:
             line = f"{where}, line {reader.line_num}"
             raise MetricError(
-                f"not a CSV file: {error}", line, "Close each quotation mark; double it in a cell."
+                f"not a CSV file: {error}", line, "Close each quotation mark, and double it inside a cell."
             ) from None
 
     def read_records() -> Iterator[dict[str, Any]]:

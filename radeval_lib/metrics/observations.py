@@ -49,7 +49,7 @@ class ObservationF1(Metric):
         """
         if self.labels not in (5, 14):
             remedy = "Give 14, or 5 for the five most often reported."
-            raise MetricError(f"labels is {self.labels}, expected 14 or 5", "observations.labels", remedy)
+            raise MetricError(f"{self.labels} is neither 14 nor 5", "observations.labels", remedy)
         self._compared = frozenset(list_labels() if self.labels == 14 else FIVE)
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:

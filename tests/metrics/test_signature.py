@@ -77,16 +77,16 @@ def test_settings_that_come_to_the_same_have_one_signature(tmp_path) -> None:
 
 def test_a_model_is_named_by_its_content(tmp_path, monkeypatch) -> None:
     models = _models(tmp_path)
-    before = _metric("ratescore", models).signed_models()["ner_model"]
+    before = _metric("ratescore", models).list_model_ids()["ner_model"]
     config = tmp_path / "tiny_ner" / "config.json"
     content = json.loads(config.read_text(encoding="utf-8"))
     config.write_text(json.dumps({**content, "classifier_dropout": 0.5}), encoding="utf-8")
-    after = _metric("ratescore", models).signed_models()["ner_model"]
+    after = _metric("ratescore", models).list_model_ids()["ner_model"]
     assert before != after
     assert [model.partition("@")[0] for model in (before, after)] == ["tiny_ner", "tiny_ner"]
-    graphs = _metric("f1_radgraph", models).signed_models()["graph_model"]
+    graphs = _metric("f1_radgraph", models).list_model_ids()["graph_model"]
     assert graphs == f"graphs.json@{checksums.of_text('{}')[:12]}"
-    released = create("f1_radgraph", graph_model="radgraph:radgraph").signed_models()
+    released = create("f1_radgraph", graph_model="radgraph:radgraph").list_model_ids()
     assert released["graph_model"] == "radgraph:radgraph@unknown"
     commit = "0123456789abcdef"
     cached = tmp_path / f"models--who--what/snapshots/{commit}/config.json"
@@ -96,7 +96,7 @@ def test_a_model_is_named_by_its_content(tmp_path, monkeypatch) -> None:
 
 def test_scores_by_rules_name_the_rules() -> None:
     for name in ("green_rules", "green_rules_errors", "observations"):
-        rules = create(name).signed_models()["rules"]
-        assert rules == create("green").signed_models()["judge"]
+        rules = create(name).list_model_ids()["rules"]
+        assert rules == create("green").list_model_ids()["judge"]
         assert len(rules.removeprefix("rules@")) == 12
         assert "|text:as-written+plain-characters+sections+statements|" in create(name).signature()
