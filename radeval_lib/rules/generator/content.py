@@ -301,8 +301,8 @@ def _draw_normals(rng: Random, menu: Menu, present: set[str], prior: bool) -> li
     Statements that require an earlier study are left out unless ``prior`` is True.
     """
     chosen: list[NormalEntry] = []
-    first = int(rng.random() * len(menu.normals)) if menu.normals else 0
-    for entry in menu.normals[first:] + menu.normals[:first]:
+    start = int(rng.random() * len(menu.normals)) if menu.normals else 0
+    for entry in menu.normals[start:] + menu.normals[:start]:
         is_left_out = rng.random() > entry.weight * menu.density
         if is_left_out or entry.excludes & present or (entry.prior and not prior):
             continue
@@ -370,14 +370,14 @@ def _make_statements(rng: Random, contents: list[Meaning], lexicon: Lexicon, sty
     statement before them."""
     statements: list[Statement] = []
     for uid, content in enumerate(contents):
-        last = statements[-1] if statements else None
-        joined = bool(
-            last
-            and not last.joined
-            and can_join(lexicon, last.content, content)
+        previous = statements[-1] if statements else None
+        is_joined = bool(
+            previous
+            and not previous.joined
+            and can_join(lexicon, previous.content, content)
             and rng.random() < CHANCES[style].joined
         )
-        statements.append(Statement(uid, content, rng.getrandbits(96), joined))
+        statements.append(Statement(uid, content, rng.getrandbits(96), is_joined))
     return statements
 
 

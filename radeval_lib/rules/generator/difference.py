@@ -215,14 +215,14 @@ def green_answer(reference: SyntheticReport, candidate: SyntheticReport, compari
     for error in comparison.errors:
         text = _describe_error(error, reference, candidate)
         texts.setdefault((error.significant, error.category), []).append(text)
-    significant, insignificant = (
+    significant_texts, insignificant_texts = (
         [texts.get((is_significant, letter), []) for letter in CATEGORIES] for is_significant in (True, False)
     )
     findings, normals = index_findings(reference.plan), load_lexicon().normals
     negatives = (Normal(key) if key in normals else Denial((key,)) for key in comparison.agreed_negatives)
     matched = [_describe_finding(findings[concept][1]) for concept in comparison.matched]
     matched += map(_describe_statement, negatives)
-    return green_analysis.render(significant, insignificant, matched)
+    return green_analysis.render(significant_texts, insignificant_texts, matched)
 
 
 def _describe_error(error: GoldError, reference: SyntheticReport, candidate: SyntheticReport) -> str:

@@ -135,7 +135,7 @@ def report_at(
     comparison = choose(rng, tuple(templates)).format(n=2 + int(rng.random() * 10)) + "."
     technique = choose(rng, procedure.technique[style])
     wording_seed = rng.getrandbits(32)
-    empty = AnnotatedText("", (), (), (), ())
+    empty_text = AnnotatedText("", (), (), (), ())
     report = SyntheticReport(
         f"s{seed}-{index:08d}",
         style,
@@ -149,8 +149,8 @@ def report_at(
         comparison,
         technique[0].upper() + technique[1:] + ".",
         plan,
-        empty,
-        empty,
+        empty_text,
+        empty_text,
         {},
         wording_seed,
     )
@@ -219,7 +219,7 @@ def get_exam(report: SyntheticReport) -> Exam:
 # The impression, which follows from the findings.
 
 
-_MOST_FINDINGS = 4  # the maximum number of major findings in an impression
+_MAX_MAJOR = 4  # the maximum number of major findings in an impression
 #: The uids of the statements of an impression that repeat no statement of the findings.
 CONCLUSION, ADVICE = -1, -2
 
@@ -242,19 +242,19 @@ def plan_impression(lexicon: Lexicon, plan: Plan, region: str, wording_seed: int
     findings = [(s, s.content) for s in plan if isinstance(s.content, PlannedFinding)]
     concepts = lexicon.concepts
     non_devices = [(s, finding) for s, finding in findings if not concepts[finding.concept].device]
-    major = [(s, finding) for s, finding in non_devices if concepts[finding.concept].major]
-    minor = [(s, finding) for s, finding in non_devices if not concepts[finding.concept].major]
+    major_findings = [(s, finding) for s, finding in non_devices if concepts[finding.concept].major]
+    minor_findings = [(s, finding) for s, finding in non_devices if not concepts[finding.concept].major]
     negated_normals = [s for s in plan if isinstance(s.content, Normal) and s.content.opposite]
     chosen: list[Statement] = [replace(s, joined=False) for s in negated_normals[:2]]
     chosen += [
-        _shorten_finding(s, finding, index) for index, (s, finding) in enumerate(major[:_MOST_FINDINGS])
+        _shorten_finding(s, finding, index) for index, (s, finding) in enumerate(major_findings[:_MAX_MAJOR])
     ]
-    if not major and not negated_normals:
+    if not major_findings and not negated_normals:
         kind = "acute" if findings else "clear"
         chosen.append(Statement(CONCLUSION, Remark(f"{region}.{kind}"), wording_seed))
-        if minor and wording_seed & 1:
-            chosen.append(_shorten_finding(*minor[0], 0))
-    advice = [key for _, finding in major for key in concepts[finding.concept].advice]
+        if minor_findings and wording_seed & 1:
+            chosen.append(_shorten_finding(*minor_findings[0], 0))
+    advice = [key for _, finding in major_findings for key in concepts[finding.concept].advice]
     if advice and wording_seed & 6 == 0:
         chosen.append(Statement(ADVICE, Remark(advice[(wording_seed >> 3) % len(advice)]), wording_seed))
     return tuple(chosen)
@@ -342,12 +342,12 @@ def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 
     for attempt in range(_TRIES):
         rng = make_rng(seed, report.report_id, kind, attempt)
         if kind == "order":
-            rewritten = _reorder(report, rng)
+            version = _reorder(report, rng)
         else:
             plan = tuple(replace(statement, wording_seed=rng.getrandbits(96)) for statement in report.plan)
-            rewritten = rerender(report, plan, style=other_style if kind == "style" else None)
-        if rewritten.findings.text != report.findings.text:
-            return rewritten
+            version = rerender(report, plan, style=other_style if kind == "style" else None)
+        if version.findings.text != report.findings.text:
+            return version
     problem = f"none of {_TRIES} rewrites of kind {kind!r} changed the text of report {report.report_id}"
     raise SyntheticError(problem, "rewrite", "Use another kind, seed or report.")
 

@@ -162,13 +162,13 @@ class _SectionWriter:
         if concept.names and get_byte(clause.wording_seed, Byte.MODE) & 1:
             return None
         side = finding.side
-        usable = [
+        usable_states = [
             state
             for state in concept.states
             if state.place == finding.place
             and (side in state.subjects or (None in state.subjects and side in state.adjectives))
         ]
-        return pick(usable, clause.wording_seed, Byte.NAME) if usable else None
+        return pick(usable_states, clause.wording_seed, Byte.NAME) if usable_states else None
 
     def _choose_frame(self, clause: FindingClause) -> Frame:
         """Return a frame with slots for all attributes of the finding; set ``change_form``, ``looks_follow``

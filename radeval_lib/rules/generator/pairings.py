@@ -106,9 +106,9 @@ def _pair_reports(
         similarity = measure_cosines([r.findings.text for r in references], [o.findings.text for o in others])
         is_free = np.ones(len(others), dtype=bool)
         for row, reference in enumerate(references):
-            best = int(np.argmax(np.where(is_free, similarity[row], -np.inf)))
-            is_free[best] = False
-            yield reference, others[best]
+            column = int(np.argmax(np.where(is_free, similarity[row], -np.inf)))
+            is_free[column] = False
+            yield reference, others[column]
     else:
         alter = {"shuffled": shuffle_report, "model": simulate_model, "permuted": permute_report}[heuristic]
         for reference in references:

@@ -186,10 +186,10 @@ def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) 
             plan = replace_content(plan, uid, replace(current, **changes))
     for category, significant in kinds:
         if category == "a":
-            extended = add_false_finding(rng, lexicon, report, plan, significant)
-            if extended is None:
+            extended_plan = add_false_finding(rng, lexicon, report, plan, significant)
+            if extended_plan is None:
                 raise failure
-            plan = extended
+            plan = extended_plan
     if not plan:
         raise failure
     candidate = rerender(report, plan)

@@ -48,7 +48,7 @@ def _are_namesakes(item: Item, other: Item) -> bool:
     if not item.names & other.names or are_places_near(item, other) is False:
         return False
     concepts = load_lexicon().concepts
-    concept, other_concept = (concepts.get(i.observation) for i in (item, other))
+    concept, other_concept = (concepts.get(finding.observation) for finding in (item, other))
     return (concept.region if concept else HOME) != (other_concept.region if other_concept else HOME)
 
 
@@ -65,11 +65,11 @@ def are_places_near(item: Item, other: Item) -> bool | None:
     if not item.places or not other.places:
         return None
     if item.observation in load_vocabulary().devices:
-        by_device = load_vocabulary().malpositions
-        malpositions = {place for i in (item, other) for place in by_device.get(i.observation, ())}
+        wrong_places = load_vocabulary().malpositions
+        malpositions = {*wrong_places.get(item.observation, ()), *wrong_places.get(other.observation, ())}
         if bool(item.places & malpositions) != bool(other.places & malpositions):
             return False
-    places, other_places = (i.places - {_GOOD_POSITION} for i in (item, other))
+    places, other_places = (finding.places - {_GOOD_POSITION} for finding in (item, other))
     if not places or not other_places:
         return None
     if places & other_places:
@@ -121,12 +121,12 @@ def _measure_similarity(item: Item, other: Item) -> tuple[float, str] | None:
     is_opposite = conflict and "bilateral" not in (item.side, other.side)
     if is_opposite and relation != SAME:
         return None
-    nearby = are_places_near(item, other)
-    if relation in (HYPONYM, RELATED) and nearby is False:
+    is_near = are_places_near(item, other)
+    if relation in (HYPONYM, RELATED) and is_near is False:
         return None
     score = _BASE_SIMILARITY[relation] - 1.5 * conflict + (item.side is not None and item.side == other.side)
-    if nearby is not None:
-        score += 1.0 if item.places & other.places else (0.5 if nearby else -1.0)
+    if is_near is not None:
+        score += 1.0 if item.places & other.places else (0.5 if is_near else -1.0)
     score += 0.25 * (item.severity is not None and item.severity == other.severity)
     score += 0.25 * (bool(item.size_mm) and item.size_mm == other.size_mm)
     return score, relation
@@ -160,15 +160,15 @@ def split_compounds(report: Content, other_report: Content) -> Content:
     """Return the content of a report with each compound finding, such as hydropneumothorax, split into its
     parts if the other report mentions one of the parts and not the compound."""
     compounds = load_vocabulary().compounds
-    mentioned = {item.observation for item in other_report.stated} | other_report.denied.keys()
-    observations = {item.observation for item in report.stated}
+    mentioned_keys = {item.observation for item in other_report.stated} | other_report.denied.keys()
+    stated_keys = {item.observation for item in report.stated}
     stated = []
     for item in report.stated:
         parts = compounds.get(item.observation, [])
-        if item.observation in mentioned or not mentioned.intersection(parts):
+        if item.observation in mentioned_keys or not mentioned_keys.intersection(parts):
             stated.append(item)
         else:
-            new_parts = [part for part in parts if part not in observations]
+            new_parts = [part for part in parts if part not in stated_keys]
             stated += [replace(item, observation=part, severity=None) for part in new_parts]
     return replace(report, stated=stated)
 

@@ -204,31 +204,31 @@ def _split_bilateral_mentions(items: list[Item]) -> list[Item]:
     return result
 
 
-def _merge(items: list[Item], new: Item) -> None:
-    """Merge ``new`` into the first of ``items`` with the same observation and compatible sides and places, or
-    append it to ``items``."""
-    for old in items:
+def _merge(items: list[Item], other: Item) -> None:
+    """Merge ``other`` into the first of ``items`` with the same observation and compatible sides and places,
+    or append it to ``items``."""
+    for item in items:
         if (
-            old.observation == new.observation
-            and (not old.sides or not new.sides or old.sides & new.sides)
-            and (not old.places or not new.places or old.places & new.places)
+            item.observation == other.observation
+            and (not item.sides or not other.sides or item.sides & other.sides)
+            and (not item.places or not other.places or item.places & other.places)
         ):
-            old.uncertain = old.uncertain and new.uncertain
-            old.places |= new.places
-            old.sides = old.sides | new.sides if old.side != "bilateral" else old.sides
-            old.severity = max((old.severity, new.severity), key=lambda step: -1 if step is None else step)
-            old.size_mm = max(old.size_mm, new.size_mm, key=lambda size: max(size, default=0.0))
-            old.distance_mm = new.distance_mm if old.distance_mm is None else old.distance_mm
-            old.changes |= new.changes
-            if new.start < old.start:
-                old.start, old.end = new.start, new.end
-            old.count = new.count if old.count is None else old.count
-            old.qualities |= new.qualities
-            old.greater = old.greater or new.greater
-            old.grade = old.grade or new.grade
-            old.volume_ml = old.volume_ml or new.volume_ml
-            old.span_mm = old.span_mm or new.span_mm
-            old.means |= new.means
-            old.names |= new.names
+            item.uncertain = item.uncertain and other.uncertain
+            item.places |= other.places
+            item.sides = item.sides | other.sides if item.side != "bilateral" else item.sides
+            item.severity = max((item.severity, other.severity), key=lambda s: -1 if s is None else s)
+            item.size_mm = max(item.size_mm, other.size_mm, key=lambda size: max(size, default=0.0))
+            item.distance_mm = other.distance_mm if item.distance_mm is None else item.distance_mm
+            item.changes |= other.changes
+            if other.start < item.start:
+                item.start, item.end = other.start, other.end
+            item.count = other.count if item.count is None else item.count
+            item.qualities |= other.qualities
+            item.greater = item.greater or other.greater
+            item.grade = item.grade or other.grade
+            item.volume_ml = item.volume_ml or other.volume_ml
+            item.span_mm = item.span_mm or other.span_mm
+            item.means |= other.means
+            item.names |= other.names
             return
-    items.append(new)
+    items.append(other)

@@ -127,8 +127,8 @@ class RulesJudge:
     signature = "rules"
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return an analysis of each (reference, candidate) pair in GREEN's layout, in order; pass them to
-        ``keep``, if given."""
+        """Return an analysis of each (reference, candidate) pair in GREEN's layout, in order; pass the
+        analyses to ``keep``, if given."""
         return store_answers([judge_pair(*pair).analysis() for pair in pairs], keep)
 
 
@@ -165,8 +165,8 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
         contradicted.pop(key, None)
     for link in links:
         differences = weigher.list_attribute_errors(link)
-        if link.relation == SAME and (denied := contradicted.pop(link.candidate.observation, None)):
-            differences.append(weigher.make_missing(link.reference, denied))
+        if link.relation == SAME and (denial := contradicted.pop(link.candidate.observation, None)):
+            differences.append(weigher.make_missing(link.reference, denial))
         differences += weigher.list_diagnosis_errors(link, expected, observed)
         errors += differences
         slight_weight += weigher.weigh_slight_difference(link)
@@ -177,11 +177,11 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
         for item in source.stated:
             if id(item) in linked_items:
                 continue
-            if (covering := find_covering_item(item, source, target)) is None:
+            if (match := find_covering_item(item, source, target)) is None:
                 errors.append(make_error(item, target.find_exclusion(item.observation)))
             else:
-                linked_pair = (item, covering[0]) if source is expected else (covering[0], item)
-                links.append(Link(*linked_pair, covering[1]))
+                linked_pair = (item, match[0]) if source is expected else (match[0], item)
+                links.append(Link(*linked_pair, match[1]))
                 slight_weight += weigher.weigh_slight_difference(links[-1])
     errors.sort(key=lambda error: (error.category, not error.significant, error.says))
     link_texts = tuple(
@@ -217,8 +217,8 @@ class _Weigher:
     def _choose_key(self, item: Item) -> str:
         """Return the observation that decides the significance of a finding: an urgent diagnosis that it is
         said to be a sign of ("lucency, consistent with pneumothorax") or, if there is none, its own."""
-        urgent = [key for key in sorted(item.means) if self._grade(key).name == "urgent"]
-        return urgent[0] if urgent else item.observation
+        urgent_keys = [key for key in sorted(item.means) if self._grade(key).name == "urgent"]
+        return urgent_keys[0] if urgent_keys else item.observation
 
     def _make_error(
         self,
@@ -270,8 +270,8 @@ class _Weigher:
             key=lambda key: (self._grade(key).major, self._grade(key).weight),
         )
         spans = (reference.start, reference.end), (candidate.start, candidate.end)
-        about = category, reference, graded_as, significant, get_factor(factor_name)
-        return self._make_error(*about, says, rule, spans, sides_differ=sides_differ)
+        arguments = category, reference, graded_as, significant, get_factor(factor_name)
+        return self._make_error(*arguments, says, rule, spans, sides_differ=sides_differ)
 
     def make_missing(self, item: Item, exclusion: Span | None) -> JudgedError:
         """Return the error that the candidate lacks a finding of the reference; ``exclusion`` is the span in
@@ -306,12 +306,12 @@ class _Weigher:
         error if the sides that have more of a bilateral finding differ."""
         reference, candidate = link.reference, link.candidate
         finding = describe_observation(reference.observation)
-        wrong_side, nearby = sides_conflict(reference, candidate), are_places_near(reference, candidate)
-        far_apart = are_levels_far_apart(reference, candidate)
-        if wrong_side or far_apart or (nearby is not None and not reference.places & candidate.places):
-            is_large = wrong_side or far_apart or nearby is False
-            expected, stated = (describe_place(item.places, item.side) for item in (reference, candidate))
-            says = f"{finding} in {stated} instead of {expected}"
+        wrong_side, is_near = sides_conflict(reference, candidate), are_places_near(reference, candidate)
+        is_far = are_levels_far_apart(reference, candidate)
+        if wrong_side or is_far or (is_near is not None and not reference.places & candidate.places):
+            is_large = wrong_side or is_far or is_near is False
+            expected, observed = (describe_place(item.places, item.side) for item in (reference, candidate))
+            says = f"{finding} in {observed} instead of {expected}"
             rule = "another side" if wrong_side else "another place" if is_large else "a neighbouring place"
             factor_name = "location" if is_large else "slight"
             yield self._make_difference("c", link, is_large, factor_name, says, rule, wrong_side)
@@ -329,10 +329,10 @@ class _Weigher:
         if reference.count is None or candidate.count is None or reference.count == candidate.count:
             return
         if SEVERAL not in (reference.count, candidate.count) or 1 in (reference.count, candidate.count):
-            stated, expected = (
+            observed, expected = (
                 "several" if item.count == SEVERAL else str(item.count) for item in (candidate, reference)
             )
-            says = f"{stated} instead of {expected} {describe_observation(reference.observation)}"
+            says = f"{observed} instead of {expected} {describe_observation(reference.observation)}"
             yield self._make_difference("d", link, True, "severity", says, "another number")
 
     def _find_quality_errors(self, link: Link, *, include_location: bool) -> Iterator[JudgedError]:
@@ -340,13 +340,13 @@ class _Weigher:
         location, and none unless ``include_location`` is True."""
         reference, candidate = link.reference, link.candidate
         for category, kind in sorted({quality[:2] for quality in reference.qualities}):
-            expected, stated = (
+            expected, observed = (
                 {word for *group, word in item.qualities if group == [category, kind]}
                 for item in (reference, candidate)
             )
-            if stated and not expected & stated and (category == "d" or include_location):
+            if observed and not expected & observed and (category == "d" or include_location):
                 include_location = False
-                says = f"{', '.join(sorted(stated))} instead of {', '.join(sorted(expected))}"
+                says = f"{', '.join(sorted(observed))} instead of {', '.join(sorted(expected))}"
                 says += f" {describe_observation(reference.observation)}"
                 factor_name = "severity" if category == "d" else "location"
                 yield self._make_difference(category, link, True, factor_name, says, f"of another {kind}")
@@ -416,7 +416,7 @@ def _is_size_error_significant(item: Item, other: Item) -> bool | None:
     may be equal."""
     if bool(item.span_mm) != bool(other.span_mm):  # "5-7 mm" in one report, "8 mm" in the other
         (low, high), (other_low, other_high) = (
-            sized.span_mm or (max(sized.size_mm), max(sized.size_mm)) for sized in (item, other)
+            finding.span_mm or (max(finding.size_mm), max(finding.size_mm)) for finding in (item, other)
         )
         if other_low <= high and low <= other_high:
             return None
@@ -442,15 +442,15 @@ def _has_distance_error(item: Item, other: Item) -> bool:
 def _list_agreed_negatives(reference: Content, candidate: Content) -> tuple[str, ...]:
     """Return the observations that both reports deny and the structures that both call normal, in words."""
     normals = load_lexicon().normals
-    denied_by_both = sorted(reference.denied.keys() & candidate.denied.keys())
-    normal_in_both = [
+    shared_denials = sorted(reference.denied.keys() & candidate.denied.keys())
+    shared_normals = [
         (key, normals.get(key)) for key in sorted(reference.normal.keys() & candidate.normal.keys())
     ]
     return (
-        *(f"No {describe_observation(key)}" for key in denied_by_both),
+        *(f"No {describe_observation(key)}" for key in shared_denials),
         *(
             entry.wordings["hospital"][0].text if entry else f"Normal {key.split('_')[0]}"
-            for key, entry in normal_in_both
+            for key, entry in shared_normals
         ),
     )
 

@@ -112,11 +112,12 @@ def _compile_state(markup: str) -> State:
     LexiconError
         If the markup does not have this form.
     """
-    place, bar, after_bar = markup.partition("|")
-    subject, _, adjective = (after_bar if bar else markup).partition(":")
+    place, bar, remainder = markup.partition("|")
+    subject, _, adjective = (remainder if bar else markup).partition(":")
     match = re.fullmatch(r"<([^>]+)>(\+?)", subject.strip())
     if match is None or not adjective:
-        raise LexiconError(f"malformed state {markup!r}", "", "Write it as '<subject>: adjective'.")
+        remedy = "Find it in the YAML files of the lexicon and write it as '<subject>: adjective'."
+        raise LexiconError(f"malformed state {markup!r}", "", remedy)
     subjects = {side: phrases[0] for side, phrases in _compile_by_side([match[1]], []).items()}
     forms: dict[str | None, str] = {None: adjective.strip()}
     if "@" in adjective:
@@ -130,7 +131,7 @@ def _split_looks(looks: Any) -> dict[str, tuple[tuple[str, ...], ...]]:
     group, such as "solid/part-solid", exclude each other."""
     by_modality = {"any": looks} if isinstance(looks, list) else looks or {}
     return {
-        key: tuple(tuple(words.split("/")) for words in as_tuple(names)) for key, names in by_modality.items()
+        key: tuple(tuple(group.split("/")) for group in as_tuple(texts)) for key, texts in by_modality.items()
     }
 
 

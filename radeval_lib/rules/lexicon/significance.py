@@ -43,7 +43,7 @@ class Context:
             remedy = "Give a number of years from 0 to 130, or None if the age is unknown."
             raise RadevalError(f"invalid age {self.age!r}", "context", remedy)
         if not isinstance(self.indication, str):
-            problem = f"the indication {self.indication!r} is not a string"
+            problem = f"the indication has type {type(self.indication).__name__} instead of str"
             raise RadevalError(problem, "context", "Give a string, or '' if the indication is unknown.")
 
     def applies(self, rule: Mapping[str, Any]) -> bool:
