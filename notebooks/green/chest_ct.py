@@ -17,9 +17,9 @@ OBSERVATIONS = {
     "Lung opacity": "Lung Opacity",
     "Medical material": "Support Devices",
 }
-"""A mapping from label to the observation of the reader that means the same."""
+"""A mapping from label to the reader's observation that means the same."""
 CODES = {"Emphysema": "Emphysema", "Lung nodule": "Nodule"}
-"""A mapping from each label without such an observation to the code of Open-i that means the same."""
+"""A mapping from each label without such an observation to the Open-i code that means the same."""
 ALL = "all"
 """Name of the row of totals."""
 
@@ -36,15 +36,15 @@ def measure_agreement(reports: Iterable[LabelledReport]) -> pd.DataFrame:
     counts = pd.DataFrame(0, index=names, columns=["labelled", "read", "both"])
     for report in reports:
         found_in_report = select_positive(label(report.text)), read_codes(report.text)
-        read = {
+        labels_read = {
             name
             for key_of_label, keys in zip((OBSERVATIONS, CODES), found_in_report, strict=True)
             for name, key in key_of_label.items()
             if key in keys
         }
         counts["labelled"] += counts.index.isin(report.labels)
-        counts["read"] += counts.index.isin(read)
-        counts["both"] += counts.index.isin(report.labels & read)
+        counts["read"] += counts.index.isin(labels_read)
+        counts["both"] += counts.index.isin(report.labels & labels_read)
     counts.loc[ALL] = counts.sum()
     return counts.assign(
         precision=counts["both"] / counts["read"],

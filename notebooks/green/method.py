@@ -26,7 +26,7 @@ def make_variants() -> dict[str, tuple[str, float | None]]:
         return analysis.replace(old, new, 1)
 
     analysis = render((1, 2, 0, 0, 0, 0), (0, 0, 3, 0, 0, 0), 3)
-    after_significant = render((0,) * 6, (0, 0, 3, 0, 0, 0), 3).split("\n\n", 1)[1]
+    later_sections = render((0,) * 6, (0, 0, 3, 0, 0, 0), 3).split("\n\n", 1)[1]
     with_digits = re.sub(r"\(([a-f])\)", lambda match: f"({'abcdef'.index(match[1]) + 1})", analysis)
     entry = "(b) Missing a finding present in the reference: 2."
     two_lines = "(b) Missing: 1. x\n(b) Missing more: 1."
@@ -38,7 +38,7 @@ def make_variants() -> dict[str, tuple[str, float | None]]:
         "two entries on one line": (replace_once("\n(b) Missing", " (b) Missing"), 0.5),
         "one letter on two lines": (replace_once(entry, two_lines), 0.5),
         "blank line between entries": (replace_once("\n(b)", "\n\n(b)"), 0.5),
-        "significant section empty": (f"{_HEADING}\n{after_significant}", 1.0),
+        "significant section empty": (f"{_HEADING}\n{later_sections}", 1.0),
         "significant section without its heading": (replace_once(_HEADING, ""), 0.5),
         "words before the matched findings": (replace_once("]:\n3. ", "]:\nThere are 3. "), 0.5),
         "a measurement before the matched findings": (

@@ -36,8 +36,8 @@ def find_preferred(gaps: pd.DataFrame) -> pd.DataFrame:
         candidate and none the first, -1 for the reverse, else 0) and ``split`` (whether two radiologists
         prefer different candidates).
     """
-    for_second, for_first = (gaps > 0).sum(axis=1), (gaps < 0).sum(axis=1)
-    split, lead = (for_first > 0) & (for_second > 0), for_second - for_first
+    second_votes, first_votes = (gaps > 0).sum(axis=1), (gaps < 0).sum(axis=1)
+    split, lead = (first_votes > 0) & (second_votes > 0), second_votes - first_votes
     return pd.DataFrame({"preferred": np.sign(lead).where(~split & (lead.abs() >= 2), 0), "split": split})
 
 
@@ -84,7 +84,7 @@ def measure_choices(gaps: pd.DataFrame, target: pd.Series, cases: Sequence[objec
 def score_with_judge(run: Run) -> list[float] | None:
     """Return the GREEN scores of RadPref's candidates by the profile's judge, in the order of the file.
 
-    A score is NaN if the judge's answer has no legible score. The result is None if the judge is the rules,
+    A score is NaN if the judge's answer contains none. The result is None if the judge is the rules,
     whose scores are stored, or if the data root lacks RadPref's texts.
     """
     path = run.find("radpref", radpref.CASES_FILE)

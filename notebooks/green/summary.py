@@ -42,7 +42,7 @@ _ERROR_LINE = re.compile(r"^\(([a-f])\) [^:]*: \d+\. ?(.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Clusters:
-    """The clusters of the error sentences of one category; without sentences, the defaults.
+    """The clusters of one category's error sentences; the defaults describe a category without sentences.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Clusters:
 def extract_error_sentences(analysis: str) -> dict[str, list[str]]:
     """Return a mapping from category letter (``a`` to ``f``) to the significant errors in a GREEN analysis.
 
-    Each error is a sentence of the analysis.
+    Each error is given as the analysis words it.
     """
     body = analysis.partition(f"[{SIGNIFICANT}]:")[2].partition("\n[")[0]
     sentences: dict[str, list[str]] = {letter: [] for letter in LETTERS}
@@ -179,12 +179,12 @@ def _add_fault(report: SyntheticReport, wording_seed: int) -> SyntheticReport:
 
     ``wording_seed`` is a 96-bit integer that decides the words of the fault.
     """
-    lexicon, present = load_lexicon(), frozenset([FAULT.concept])
+    lexicon, concepts = load_lexicon(), frozenset([FAULT.concept])
 
     def is_compatible(content: Meaning) -> bool:
-        denied = isinstance(content, Denial) and FAULT.concept in content.concepts
-        return not denied and not contradicts(lexicon, content, present)
+        is_denied = isinstance(content, Denial) and FAULT.concept in content.concepts
+        return not is_denied and not contradicts(lexicon, content, concepts)
 
-    kept = [statement for statement in report.plan if is_compatible(statement.content)]
+    statements = [statement for statement in report.plan if is_compatible(statement.content)]
     uid = 1 + max((statement.uid for statement in report.plan), default=-1)
-    return rerender(report, (*kept, Statement(uid, FAULT, wording_seed)))
+    return rerender(report, (*statements, Statement(uid, FAULT, wording_seed)))
