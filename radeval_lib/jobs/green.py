@@ -81,7 +81,7 @@ def draw_seed(run: Run, name: str) -> int:
 def read_freeze() -> dict[str, Any]:
     """Return the content of ``freeze.yml`` as a dictionary.
 
-    The keys are ``date`` (of the freeze), ``digest`` (what :func:`digest_behaviour` returned on that date)
+    The keys are ``date`` (of the freeze), ``digest`` (the value of :func:`digest_behaviour` on that date)
     and ``scored`` (how often RadPref has been scored).
     """
     return own_yaml.read(FREEZE)

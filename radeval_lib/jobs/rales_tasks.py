@@ -263,7 +263,7 @@ class TaggingBenchmark(BenchmarkTask):
     columns: tuple[Column, ...] = (Column("Stanza", "entity"),)
 
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
-        """Return the sentences by split; generated ones are newly split."""
+        """Return the sentences by split; generated sentences get a new split."""
         groups = {row.group for row in records}
         return _check_parts(_split(records, resplit="" not in groups and len(groups) > 1), self.name)
 

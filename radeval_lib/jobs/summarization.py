@@ -101,8 +101,8 @@ class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
         anatomy; 0 for all.
     rales_reports, rales_dev : the same two numbers for the RaLEs corpus.
     limit_reports : number of generated reports on the page about the limits of metrics.
-    seeds : number of training runs per system and training set, with the run's seed and the following ones; 0
-        counts as 1.
+    seeds : number of training runs per system and training set, with consecutive seeds from the run's seed
+        on; 0 counts as 1.
     grouped : whether one job trains several systems.
     """
 

@@ -36,7 +36,7 @@ _SEQUENCES: Any = (list, tuple, range, deque, type({}.keys()), type({}.values())
 _NO_BODY = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
 _MESSAGE_LENGTH = 300  # maximum number of characters of a value in a message
 # With a plausible mistake, such as a wrong sign or factor or a forgotten case, more than this share of
-# results are right, or four or more numbers correlate more than this with the right ones. A constant or
+# results are right, or four or more numbers correlate more than this with the right numbers. A constant or
 # made-up answer does neither.
 _RIGHT_SHARE, _CORRELATION = 1 / 3, 0.9
 

@@ -189,7 +189,7 @@ def _is_test(cell: NotebookNode) -> bool:
 
 
 def _replace_solution(solution: re.Match[str]) -> str:
-    """Return what replaces a solution for students: ``...`` or, for ``NO PROMPT``, the empty string."""
+    """Return the code that students get for a solution: ``...`` or, for ``NO PROMPT``, the empty string."""
     return "" if solution["bare"] else f"{solution['indent']}...\n"
 
 

@@ -1,1 +1,1 @@
-"""A card for any metric: agreement with people, the power of such a test, detected edits, behaviour."""
+"""Report cards for metrics: agreement with human raters, statistical power, detected edits and behaviour."""

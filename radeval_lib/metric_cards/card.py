@@ -151,7 +151,7 @@ class Card:
             f"{gap}, p = {p} after Holm’s correction; {data_used}).",
             tau_sentence,
             f"It is {joined([f'{label} {joined(names)}' for label, names in sides.items() if names])}.",
-            f"Power is 80 % for a difference of {radpref['detectable']:.2f} (median over stored metrics).",
+            f"Power is 80% for a difference of {radpref['detectable']:.2f} (median over stored metrics).",
         ]
 
     def _other_sentences(self) -> list[str]:
