@@ -93,8 +93,8 @@ class TextBuilder:
             self._marks.append((*span, *token_span, tokens, mark.label or label))
         for source, name, target in phrase.relations:
             self._relations.append((first_id + source, name, first_id + target))
-        for begin, end, kind in phrase.spans:
-            self._entities.append((start + begin, start + end, kind))
+        for begin, end, rate_type in phrase.spans:
+            self._entities.append((start + begin, start + end, rate_type))
         self.end = start + len(text)
         self._ntokens = first_token + phrase.ntokens
         head, anatomy = phrase.head, phrase.anatomy

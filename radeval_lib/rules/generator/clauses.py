@@ -67,6 +67,11 @@ class FindingClause(Clause):
     change_form : "pre" (before the noun), "post" (after it), "verb" (as the predicate), or "" for no change.
     place_precedes, size_precedes : whether the place and the size precede the noun.
     looks_follow : whether the appearance follows as a separate sentence.
+    is_short : whether the place is abbreviated.
+    span, diagnosis, hedge : the (start, end) of the finding, the suggested diagnosis and the words that hedge
+        the diagnosis.
+    landmarks : the (start, end) of each preposition, and that of the place after it.
+    subject_id : the id of the anatomy that is the subject of the clause; -1 if there is none.
     """
 
     def __init__(
@@ -83,7 +88,7 @@ class FindingClause(Clause):
         self.span: Span = (0, 0)
         self.diagnosis: Span | None = None
         self.hedge: Span | None = None
-        self.landmarks: list[tuple[Span, Span]] = []  # each preposition with the place
+        self.landmarks: list[tuple[Span, Span]] = []
         self.subject_id = -1
         self.change_form = ""
         self.looks_follow = False

@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chances:
-    """Probabilities of what the reports of one style state; the comments name the exceptions."""
+    """Probabilities of what reports of one style state; fields that are not probabilities say so."""
 
     counts: tuple[float, ...]  # weights of 0, 1, 2 ... findings other than devices
     rare: float  # the factor for the weight of rare diseases
@@ -156,9 +156,9 @@ def list_sides(lexicon: Lexicon, concept: Concept, place: str | None) -> tuple[S
 
 
 def draw_size(rng: Random, low: int, high: int, two_diameters: bool) -> tuple[int, ...]:
-    """Return a drawn diameter in mm, log-uniform between ``low`` and ``high``.
+    """Return one or two drawn diameters in mm, the first of them log-uniform between ``low`` and ``high``.
 
-    If ``two_diameters`` is true and the diameter is large enough, a shorter one follows.
+    A second, shorter diameter is drawn if ``two_diameters`` is True and the first is large enough.
     """
     long_diameter = round(low * (high / low) ** rng.random())
     if not two_diameters or long_diameter <= low + 1:
@@ -352,8 +352,8 @@ def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, min_finding
     for entry in _draw_normals(rng, menu, present, prior):
         contents.append((get_rank(entry) + 0.25 * rng.random(), Normal(entry.key)))
     for denial in _draw_denials(rng, menu, blocked, style):
-        denied = lexicon.concepts[denial.concepts[0]]
-        contents.append((get_rank(denied) + 0.3 + 0.4 * rng.random(), denial))
+        concept = lexicon.concepts[denial.concepts[0]]
+        contents.append((get_rank(concept) + 0.3 + 0.4 * rng.random(), denial))
     for remark in menu.remarks:
         if rng.random() < remark.weight * chances.remark and (prior or not remark.prior):
             contents.append((-100.0, Remark(remark.key)))

@@ -177,8 +177,10 @@ def _find_protocols(modality_anatomy: Pair | Sequence[Pair] | None) -> list[Prot
 
 
 def rerender(report: SyntheticReport, plan: Plan, *, style: Style | None = None) -> SyntheticReport:
-    """Return a report with another plan, style or both, and with the texts, annotations and labels that
-    follow from them."""
+    """Return a report with another plan, and with the texts, annotations and labels that follow from it.
+
+    ``style`` is the style of the texts; by default, that of ``report``.
+    """
     lexicon = load_lexicon()
     protocol = lexicon.protocols[report.modality, report.anatomy]
     style = style or report.style

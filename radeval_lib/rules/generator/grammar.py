@@ -1,7 +1,7 @@
-"""Words a plan as text, with gold annotations.
+"""Turns a plan into text with gold annotations.
 
 The bytes of a statement's ``wording_seed`` decide its words, one byte for each choice
-(:class:`radeval_lib.rules.generator.builder.Byte`), so that changing one attribute of a finding leaves the
+(:class:`radeval_lib.rules.generator.builder.Byte`), so changing one attribute of a finding leaves the
 other choices unchanged, and equal plans have equal texts.
 
 Annotation rules
@@ -12,7 +12,8 @@ prepositional phrase is Anatomy; a denied finding is Non-Abnormality or Non-Dise
 Non-Abnormality, a negated one ("not clear") Abnormality; a device is Anatomy (all as in Zhao et al. 2024,
 section 2.2 and appendix A.1). RadGraph: each content word is an entity that modifies its head; an
 observation is located at its anatomy; hedged findings and suggested diagnoses are OBS-U, denied ones OBS-DA;
-changes modify the observation. Spatial roles: wherever a preposition locates a finding or a device.
+changes modify the observation. Spatial roles are annotated wherever a preposition
+locates a finding or a device.
 """
 
 from __future__ import annotations

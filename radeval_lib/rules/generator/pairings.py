@@ -136,9 +136,9 @@ def shuffle_report(report: SyntheticReport, seed: int) -> SyntheticReport:
 def simulate_model(report: SyntheticReport, seed: int) -> SyntheticReport:
     """Return a report that a trained report generator might write for the same image.
 
-    It omits findings and details, always the appearance of findings, invents findings, and rewords all
-    statements. A wrong place is tried with a probability of 0.1, but found in only about 3% of the reports,
-    because most have no finding that allows it.
+    It omits findings and details (always the appearance), invents findings, and rewords all statements. A
+    wrong place is tried with a probability of 0.1, but planted in only about 3% of the reports, because most
+    have no finding that allows it.
     """
     rng = make_rng(seed, report.report_id, "model")
     plan: Plan = tuple(

@@ -203,7 +203,7 @@ def _describe_omission(exclusion: Span | None) -> str:
 
 
 class _Weigher:
-    """A maker of errors, which names, grades and weighs them, given the context of the patient."""
+    """A weigher of errors, which also names and grades them, given the context of the patient."""
 
     def __init__(self, context: Context | None) -> None:
         """Prepare to grade observations in a context; None if nothing is known about the patient."""

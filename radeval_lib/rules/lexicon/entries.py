@@ -111,8 +111,8 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
     Raises
     ------
     LexiconError
-        If braces do not match or are nested, two words of a kind have a star, the markup of sentences is
-        used, or there is no content word.
+        If braces do not match or are nested, two words of the same kind (anatomy or observation) have a star,
+        the markup of sentences is used, or there is no content word.
     """
     marks: list[Mark] = []
     pieces: list[str] = []
@@ -158,7 +158,7 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
 
 
 _ANATOMY = 1  # the group of `_GROUP` that matches anatomy; the other groups match states
-# The RaTE type and the RadGraph label of the states that each other group matches.
+# The RaTE type and the RadGraph label of the states in each of the other groups.
 _STATES = {2: ("Non-Abnormality", "OBS-DP"), 3: ("Abnormality", "OBS-DP"), 4: ("Non-Abnormality", "OBS-DA")}
 
 
@@ -220,7 +220,7 @@ def parse_sentence(markup: str) -> Phrase:
 # The entries.
 
 
-#: The 14 observations of CheXpert (Irvin et al. 2019), in the labeller's order.
+#: The 14 CheXpert observations (Irvin et al. 2019), in the labeller's order.
 CHEXPERT = (
     "Enlarged Cardiomediastinum", "Cardiomegaly", "Lung Opacity", "Lung Lesion", "Edema", "Consolidation",
     "Pneumonia", "Atelectasis", "Pneumothorax", "Pleural Effusion", "Pleural Other", "Fracture",
