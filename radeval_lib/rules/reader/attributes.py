@@ -210,18 +210,18 @@ def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
                 if any(sentence.vocab.takes_side(sense.key) for sense in mention.senses):
                     mention.sides.append(side)
             return
-    shared: str | None = None
+    shared_side: str | None = None
     for number, mention in enumerate(mentions):
-        earlier_end = mentions[number - 1].end if number else 0
-        positions = range(mention.first, max(mention.first - 4, earlier_end - 1), -1)
+        previous_end = mentions[number - 1].end if number else 0
+        positions = range(mention.first, max(mention.first - 4, previous_end - 1), -1)
         own_side = next((side_by_end[i] for i in positions if i in side_by_end), None)
-        if number and own_side is None and not mention.spots and shared is not None:
+        if number and own_side is None and not mention.spots and shared_side is not None:
             gap = sentence.get_words(mentions[number - 1].end, mention.first)
             is_listed = gap <= _LIST_WORDS and gap & _LIST_LINKS
             if is_listed and any(sentence.vocab.takes_side(sense.key) for sense in mention.senses):
-                mention.sides.append(shared)
+                mention.sides.append(shared_side)
                 continue
-        shared = own_side if own_side in ("left", "right") else None
+        shared_side = own_side if own_side in ("left", "right") else None
 
 
 def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
@@ -287,7 +287,7 @@ def _attach_qualities(sentence: MarkedSentence, mentions: list[Mention]) -> None
         if quality.value is None:
             continue
         is_position = quality.value[0] == "c"
-        mention = next((each for each in mentions if each.first <= quality.first < each.end), None)
+        mention = next((item for item in mentions if item.first <= quality.first < item.end), None)
         if is_position and mention is None:
             mention = _find_nearest_to_place(sentence, mentions, quality)
         elif not is_position:
@@ -376,7 +376,10 @@ def _are_in_different_clauses(
     sentence: MarkedSentence, modifier_index: int, name_index: int, mentions: list[Mention], loose: bool
 ) -> bool:
     """Return whether the words at two indices, a modifier and the first word of a name, are in different
-    clauses; not if the first clause introduces the name, as in "in the left base there is ..."."""
+    clauses; not if the first clause introduces the name, as in "in the left base there is ...".
+
+    If ``loose``, a modifier that is alone in its clause counts as part of the clause before.
+    """
     clause, name_clause = sentence.scope.clause[modifier_index], sentence.scope.clause[name_index]
     first_words = [match.first for match in mentions] + [match.first for match in sentence.subjects]
     if loose and clause and all(sentence.scope.clause[first] != clause for first in first_words):
@@ -631,7 +634,7 @@ def _list_events(sentence: MarkedSentence) -> list[tuple[int, str, Any]]:
     kind, match or word), in order."""
     events: list[tuple[int, str, Any]] = [(match.first, "subject", match) for match in sentence.subjects]
     events += [(match.first, "state", match) for match in sentence.states]
-    events += [(match.first, "named", match) for match in sentence.named]
+    events += [(match.first, "named", match) for match in sentence.names]
     events += [
         (i, "break", token.word)
         for i, token in enumerate(sentence.words)
@@ -727,7 +730,7 @@ def _add_statements(
 def _get_state_finding(
     sentence: MarkedSentence, subject: PhraseMatch[list[Subject]], state: PhraseMatch[str], text: str
 ) -> Mention | None:
-    """Return the finding that a structure and an abnormal state state together; None if there is none.
+    """Return the finding that a structure and its abnormal state express; None if there is none.
 
     ``text`` is the normalized text of the state.
     """
@@ -763,7 +766,7 @@ def _find_change(sentence: MarkedSentence, first: int, end: int) -> str | None:
 def _find_stable_structures(sentence: MarkedSentence) -> list[NormalMention]:
     """Return the structures that are called stable, which counts as normal in a sentence without a
     finding: "stable cardiomediastinal silhouette"."""
-    if sentence.named:
+    if sentence.names:
         return []
     stable_words = [match for match in sentence.changes if match.value == "unchanged"]
     subjects = [
@@ -795,7 +798,7 @@ def find_stacked_states(sentence: MarkedSentence) -> list[Mention]:
     """Return mentions of the states before a name that contains their structure, such as "calcified" in
     "calcified tortuous aorta"."""
     further_mentions = []
-    for name in sentence.named:
+    for name in sentence.names:
         if name.value[0].key == IGNORED:
             continue
         texts = [token.word for token in sentence.words[name.first : name.end]]
@@ -809,7 +812,7 @@ def find_stacked_states(sentence: MarkedSentence) -> list[Mention]:
         key = next(filter(None, states), None) if i >= 0 and not is_change else None
         is_taken = any(match.first <= i < match.end for match in sentence.spots) or any(
             match.first <= i < match.end and sentence.words[i].word not in ADJECTIVES
-            for match in sentence.named
+            for match in sentence.names
         )
         if key is not None and not is_taken and key not in {sense.key for sense in name.value}:
             further_mentions.append(sentence.build_mention(i, i + 1, [Sense(key, HOME)]))

@@ -68,7 +68,7 @@ class MarkedSentence:
     misspelt : (start, end, corrected word) of each misspelt word, in characters.
     used : for each word, whether it was used; length n.
     normal : for each word, whether it belongs to a normal statement; length n.
-    named : names of findings, each with the observations for which it may stand.
+    names : names of findings, each with the observations for which it may stand.
     spots : places, each with its possible meanings; without places in asides ("not on the right").
     compared : comparisons of the two sides, such as "larger on the right".
     changes : words of change, each with the kind of change.
@@ -83,7 +83,7 @@ class MarkedSentence:
     qualities : words for mutually exclusive qualities, each with the quality; None for phrases that state no
         quality.
     limits : structures, each with the least size in millimetres that is too large and the observation that
-        such a size states.
+        such a size means.
     past : for each word, whether it describes an earlier state; length n.
     scope : the words that negations, hedges and hypothetical phrases reach.
     """
@@ -100,12 +100,12 @@ class MarkedSentence:
         texts, n = [token.word for token in self.words], len(self.words)
         self.used, self.normal = [False] * n, [False] * n
         # Some names, such as "lymph nodes", are a finding only with a prefix, such as "enlarged".
-        self.named = [
+        self.names = [
             match._replace(value=senses)
             for match in vocabulary.observations.find(texts)
             if (senses := [sense for sense in match.value if all(word in texts for word in sense.prefix)])
         ]
-        named = _mark_words(n, self.named)
+        in_name = _mark_words(n, self.names)
         # Places, without those within phrases that name no place.
         self.spots: list[PhraseMatch[list[Spot]]] = [
             match._replace(value=[self._trim_side(spot, match, statement) for spot in match.value])
@@ -113,8 +113,8 @@ class MarkedSentence:
             if not self._is_in_ignored_phrase(match)
         ]
         self.sizes: list[PhraseMatch[tuple[float, ...]]] = find_sizes(self.words)
-        self._mark_changes(texts, named)
-        self._mark_structures(texts, named)
+        self._mark_changes(texts, in_name)
+        self._mark_structures(texts, in_name)
         self.sides = vocabulary.sides.find(texts, _mark_words(n, self.spots, self.compared)) + self.compared
         self.volumes = list(find_sizes(self.words, VOLUMES))
         self.grades = list(find_grades(self.words))
@@ -122,36 +122,36 @@ class MarkedSentence:
             *vocabulary.qualities.find(texts),
             *find_segments(self.words),
         ]
-        self.limits = vocabulary.limits.find(texts, named) if self.sizes else []
+        self.limits = vocabulary.limits.find(texts, in_name) if self.sizes else []
         self.past = find_past_words(self.words, self.sizes)
-        self._mark_scope(named)
+        self._mark_scope(in_name)
 
-    def _mark_changes(self, texts: list[str], named: list[bool]) -> None:
+    def _mark_changes(self, texts: list[str], in_name: list[bool]) -> None:
         """Set ``compared``, ``changes`` and ``degrees``, and make the places within comparisons bilateral."""
-        denied_changes = list(find_denied_changes(self.words, named))
+        denied_changes = list(find_denied_changes(self.words, in_name))
         self.compared = list(find_side_comparisons(self.words))
         self.spots = [self._widen_if_compared(match) for match in self.spots]
         taken_words = _mark_words(len(texts), denied_changes, self.compared)
         changes = [
             match
-            for match in self.vocab.changes.find(texts, named)
-            if not taken_words[match.first] and not self._compares_otherwise(match)
+            for match in self.vocab.changes.find(texts, in_name)
+            if not taken_words[match.first] and not self._states_no_change(match)
         ]
         self.changes = sorted(denied_changes + changes)
         self.degrees = [
             match
-            for match in self.vocab.degrees.find(texts, named)
+            for match in self.vocab.degrees.find(texts, in_name)
             if not (taken_words[match.first] or self._describes_change(match))
         ]
 
-    def _mark_structures(self, texts: list[str], named: list[bool]) -> None:
+    def _mark_structures(self, texts: list[str], in_name: list[bool]) -> None:
         """Set ``states``, and ``subjects`` to the structures that they may describe."""
         # A zone is not a state: "lower" in "the right lower lung".
         zones = [spot for spot in self.spots if ZONES & self.get_words(spot.first, spot.end)]
-        self.states = self.vocab.states.find(texts, _mark_words(len(texts), self.named, zones))
+        self.states = self.vocab.states.find(texts, _mark_words(len(texts), self.names, zones))
         subjects = [
             match
-            for match in self.vocab.subjects.find(texts, named)
+            for match in self.vocab.subjects.find(texts, in_name)
             # "The prior exam" is not this study.
             if not (match.value[0].key == WHOLE and self.get_words(match.first - 1, match.first) & _PRIORS)
         ]
@@ -165,24 +165,24 @@ class MarkedSentence:
             or {"lungs_clear", "hila"}.isdisjoint(subject.key for subject in match.value)
         ]
 
-    def _mark_scope(self, named: list[bool]) -> None:
+    def _mark_scope(self, in_name: list[bool]) -> None:
         """Set ``scope``, and remove the places and sides of asides from ``spots`` and ``sides``."""
         n = len(self.words)
-        asides = list(find_denied_places(self.words, [*self.spots, *self.sides], named))
+        asides = list(find_denied_places(self.words, [*self.spots, *self.sides], in_name))
         flags = WordFlags(
             blocked=_mark_words(n, self.changes, self.compared, asides),
             descriptors=_mark_words(n, self.degrees, self.sizes, self.changes, self.sides, begins=True),
             subjects=_mark_words(n, self.subjects, begins=True),
-            named=named,
+            named=in_name,
             placed=_mark_words(n, self.spots),
-            rarely_denied=_mark_words(n, [match for match in self.named if self._is_rarely_denied(match)]),
+            rarely_denied=_mark_words(n, [match for match in self.names if self._is_rarely_denied(match)]),
         )
         self.scope: ScopeWords = find_scope(self.words, self.vocab, flags)
         # Only asides about a finding that no other words deny restrict its places.
         asides = [
             aside
             for aside in asides
-            if not self.scope.denied[max(name.first for name in self.named if name.first < aside.first)]
+            if not self.scope.denied[max(name.first for name in self.names if name.first < aside.first)]
         ]
         self.use_all(asides)
         in_aside = _mark_words(n, asides)
@@ -204,17 +204,17 @@ class MarkedSentence:
             and spot.end <= name.end
             and spot.end - spot.first < name.end - name.first
             and spot.value[0].location.place != "jugular_vein"
-            for name in self.named
+            for name in self.names
         )
 
-    def _widen_if_compared(self, spot: PhraseMatch[list[Spot]]) -> PhraseMatch[list[Spot]]:
+    def _widen_if_compared(self, match: PhraseMatch[list[Spot]]) -> PhraseMatch[list[Spot]]:
         """Return a place as bilateral if it is within a comparison of the two sides ("right more than
         left basilar"); else return it unchanged."""
         is_compared = any(
-            compared.first <= spot.first < compared.end and compared.value == "bilateral"
-            for compared in self.compared
+            comparison.first <= match.first < comparison.end and comparison.value == "bilateral"
+            for comparison in self.compared
         )
-        return spot._replace(value=[make_bilateral(place) for place in spot.value]) if is_compared else spot
+        return match._replace(value=[make_bilateral(spot) for spot in match.value]) if is_compared else match
 
     def _trim_side(self, spot: Spot, match: PhraseMatch[list[Spot]], statement: str) -> Spot:
         """Return a bilateral place without its side if it is named in the singular: unlike "bases", "the
@@ -227,16 +227,16 @@ class MarkedSentence:
         place = spot.location.place
         return spot._replace(location=replace(spot.location, side=None)) if place else spot
 
-    def _compares_otherwise(self, change: PhraseMatch[str]) -> bool:
-        """Return whether a comparative compares places, sizes or findings ("more prominent in the bases",
-        "larger than 3 cm", "the larger nodule") and therefore states no change since an earlier study."""
+    def _states_no_change(self, change: PhraseMatch[str]) -> bool:
+        """Return whether a word of change states no change since an earlier study, but compares places, sizes
+        or findings: "more prominent in the bases", "larger than 3 cm", "the larger nodule"."""
         if self.words[change.first].word not in MORE:
             return False
         i = skip(self.words, change.end, frozenset(["than"]))
         if any(size.first == i for size in self.sizes):
             return True
         has_article = "the" in self.get_words(change.first - 1, change.first)
-        if has_article and any(change.end == name.first for name in self.named):
+        if has_article and any(change.end == name.first for name in self.names):
             self.use(change.first, change.end)
             return True
         i = skip(self.words, i, _BEFORE_PLACE)

@@ -61,7 +61,7 @@ def parse(text: str, side: str = "") -> Parsed:
     sentence = MarkedSentence(text, load_vocabulary(), side)
     mentions = [
         sentence.build_mention(match.first, match.end, _narrow_senses(sentence, match))
-        for match in sentence.named
+        for match in sentence.names
         if match.value[0].key != IGNORED
     ]
     state_mentions, normals = read_states(sentence)
@@ -75,11 +75,11 @@ def parse(text: str, side: str = "") -> Parsed:
     mentions = sorted([*mentions, *_find_other_sides(sentence, mentions)], key=_FIRST)
     _mark_uncertain(sentence, mentions)
     _link_signs(sentence, mentions)
-    # A phrase that is not a finding ("aeration") takes its own attributes, so that no finding gets them.
+    # A phrase that is not a finding ("aeration") takes the attributes that describe it.
     word_texts = [token.word for token in sentence.words]
     ignored_mentions = [
         sentence.build_mention(match.first, match.end, match.value)
-        for match in sentence.named
+        for match in sentence.names
         if match.value[0].key == IGNORED
         and " ".join(word_texts[match.first : match.end]) in sentence.vocab.no_findings
     ]
@@ -118,7 +118,7 @@ def _find_other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list
         clause_start = clauses[side.first]
         earlier_mentions = [mention for mention in mentions if mention.end <= clause_start]
         clause_indices = [i for i, first in enumerate(clauses) if first == clause_start]
-        phrases = (*sentence.named, *sentence.subjects, *sentence.spots, *side_mentions)
+        phrases = (*sentence.names, *sentence.subjects, *sentence.spots, *side_mentions)
         has_verb = bool(sentence.get_words(clause_start, clause_indices[-1] + 1) & _STATING_VERBS)
         is_named = side.value == "bilateral" or any(phrase.first in clause_indices for phrase in phrases)
         if earlier_mentions and has_verb and not is_named:
@@ -139,6 +139,7 @@ def _find_side_pairs(sentence: MarkedSentence, mentions: list[Mention]) -> list[
         return []
     denials = [cue for cue in sentence.scope.forward_cues if cue.value == "negation_before"]
     attributes: list[PhraseMatch[Any]] = [*sentence.degrees, *sentence.sizes, *sentence.changes, *denials]
+    # (first, end, change) of each side with its attribute; the change is None for other attributes.
     pairs: list[tuple[int, int, str | None]] = []
     for side in sorted(sided, key=_FIRST):
         next_position = skip(sentence.words, side.end, _BESIDE_SIDE)
@@ -153,11 +154,9 @@ def _find_side_pairs(sentence: MarkedSentence, mentions: list[Mention]) -> list[
     side_pairs = []
     for pair, next_pair in pairwise(pairs):
         gap = sentence.get_words(pair[1], next_pair[0])
-        next_mention = next((mention for mention in mentions if 0 <= mention.first - next_pair[1] <= 1), None)
-        last_mention = next(
-            (mention for mention in reversed(mentions) if 0 <= pair[0] - mention.end <= 2), None
-        )
-        owner = last_mention if next_mention is None else next_mention
+        next_mention = next((item for item in mentions if 0 <= item.first - next_pair[1] <= 1), None)
+        previous_mention = next((item for item in reversed(mentions) if 0 <= pair[0] - item.end <= 2), None)
+        owner = previous_mention if next_mention is None else next_mention
         overlaps = any(pair[0] < mention.end and mention.first < next_pair[1] for mention in mentions)
         if owner is None or overlaps or not gap or gap - _BETWEEN_SIDES:
             continue
@@ -248,16 +247,16 @@ def _link_signs(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             mentions[signs[-1]].sign_of = _select_joined_diagnoses(sentence, mentions, diagnoses)
     for number, mention in enumerate(mentions):
         # "The opacity at the left base is atelectasis", "the opacity is not a nodule but a nipple shadow"
-        stated_after = [i for i in range(number + 1, len(mentions)) if mentions[i].presence != "absent"]
-        if not stated_after or mention.presence == "absent" or mention.sign_of:
+        later_indices = [i for i in range(number + 1, len(mentions)) if mentions[i].presence != "absent"]
+        if not later_indices or mention.presence == "absent" or mention.sign_of:
             continue
-        first = mentions[stated_after[0]].first
-        verbs = {"is", "are"} | ({"but"} if stated_after[0] > number + 1 else set())
+        first = mentions[later_indices[0]].first
+        verbs = {"is", "are"} | ({"but"} if later_indices[0] > number + 1 else set())
         gap = sentence.get_words(mention.end, first)
         is_equated = gap & {"is", "are"} and sentence.get_words(first - 2, first) & verbs
         is_opacity = any(sense.key in _OPACITIES for sense in mention.senses)
         if is_equated and not gap & {",", "and"} and is_opacity:
-            mention.sign_of = (stated_after[0],)
+            mention.sign_of = (later_indices[0],)
 
 
 def _select_joined_diagnoses(
@@ -285,20 +284,20 @@ def measure_usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[in
 
     ``mentions`` are the findings that were read. Words about earlier or hypothetical states are not counted.
     """
-    sentence.use_all(sentence.named)
+    sentence.use_all(sentence.names)
     kinds = _classify_words(sentence, mentions)
     # "Calcified" is a separate finding in "tortuous calcified aorta".
     calcified = any(sense.key in sentence.vocab.calcified for mention in mentions for sense in mention.senses)
     looks = sentence.vocab.looks - ({"calcified"} if not calcified else set()) if mentions else frozenset()
     ignorable = sentence.vocab.passed_over | looks
-    neutral_indices = {i for match in sentence.qualities if not match.value for i in range(*match[:2])}
+    neutrals = {i for match in sentence.qualities if not match.value for i in range(match.first, match.end)}
     used, unused = 0, []
     for i, (word, start, end) in enumerate(sentence.words):
         if sentence.past[i] or sentence.scope.hypothetical[i] or not word[-1].isalnum():
             continue
         ignored = (
             word in ignorable
-            or i in neutral_indices
+            or i in neutrals
             or (len(word) == 1 and not word.isdigit())
             or (word == "interval" and i > 0 and sentence.words[i - 1].word == "the")
             or _degree_adds_nothing(sentence, i)
@@ -355,11 +354,9 @@ def _find_unused_negations(sentence: MarkedSentence, mentions: list[Mention]) ->
         if cue.value != "negation_before":
             sentence.use(cue.first, cue.end)
             continue
-        next_mention = next((mention for mention in mentions if mention.end > cue.first), None)
-        last_mention = next((mention for mention in reversed(mentions) if mention.first < cue.first), None)
-        if any(
-            mention is not None and mention.presence == "absent" for mention in (next_mention, last_mention)
-        ):
+        next_mention = next((item for item in mentions if item.end > cue.first), None)
+        previous_mention = next((item for item in reversed(mentions) if item.first < cue.first), None)
+        if any(item is not None and item.presence == "absent" for item in (next_mention, previous_mention)):
             sentence.use(cue.first, cue.end)
         elif not any(sentence.used[cue.first : cue.end]):
             unused.append(cue)

@@ -47,7 +47,7 @@ class Vocabulary:
     observations, subjects, spots : names of findings, structures and places, each with all its possible
         meanings.
     states : words for a state, each with "normal", "abnormal" or a word of ``abnormal_states``.
-    abnormal_states : a mapping from (structure, state) to the observation that the two state; a structure is
+    abnormal_states : a mapping from (structure, state) to the observation that they express; a structure is
         given by its key or by its name.
     entry_states : a mapping from the key of a normal statement to the words that call its structure normal.
     no_abnormality : a mapping from the key of a structure to the observation that "no acute abnormality" of
@@ -82,7 +82,7 @@ class Vocabulary:
     related : pairs of closely related observations.
     hyponyms : (coarser, finer) pairs of observations.
     limits : structures, each with the least size in millimetres that is too large and the observation that
-        such a size states.
+        such a size means.
     """
 
     observations: Phrases[list[Sense]]
@@ -284,7 +284,7 @@ def _collect_abnormal_states(
     names_by_observation: Mapping[str, list[str]],
     enlarged: list[str],
 ) -> dict[tuple[str, str], str]:
-    """Return a mapping from (structure, state) to the observation that the two state; a structure is given by
+    """Return a mapping from (structure, state) to the observation that they express; a structure is given by
     its key or by its name.
 
     Parameters
@@ -322,7 +322,7 @@ def _build_state_phrases(
     """Return the words for states, each with its kind; a word that is abnormal for one structure is normal
     for none.
 
-    ``parts`` are the parts of ``reading.yml``, and ``abnormal`` the (structure, state) pairs that state a
+    ``parts`` are the parts of ``reading.yml``, and ``abnormal`` the (structure, state) pairs that express a
     finding.
     """
     phrases: Phrases[str] = Phrases((word, "abnormal") for word in parts["abnormal"])

@@ -128,14 +128,14 @@ def statements(text: str) -> tuple[Statement, ...]:
     PlaceholderError
         If the text is the placeholder of a text that is stored only as numbers.
     """
-    plain, offsets = to_plain_text(text)
+    plain_text, offsets = to_plain_text(text)
     # "Pneumothorax? No." and "Pneumothorax ... none" are templates, just as "Pneumothorax: none".
-    rewritten = _COLON_SUBSTITUTE.sub(lambda match: ":".ljust(len(match.group())), plain)
-    plain = plain if rewritten == plain else _QUESTION_MARK.sub(":", rewritten)
-    all_statements, plain = _read_side_tables(plain, offsets)
-    absent_list = _AbsentList(plain)
-    for kind, start, end in _split_pieces(plain):
-        piece = plain[start:end].lstrip()
+    rewritten = _COLON_SUBSTITUTE.sub(lambda match: ":".ljust(len(match.group())), plain_text)
+    plain_text = plain_text if rewritten == plain_text else _QUESTION_MARK.sub(":", rewritten)
+    all_statements, plain_text = _read_side_tables(plain_text, offsets)
+    absent_list = _AbsentList(plain_text)
+    for kind, start, end in _split_pieces(plain_text):
+        piece = plain_text[start:end].lstrip()
         start = end - len(piece)
         piece = piece.rstrip()
         if not any(map(str.isalnum, piece)):
@@ -168,11 +168,11 @@ def _read_side_tables(text: str, offsets: Sequence[int]) -> tuple[list[Statement
                 organ = f"{table['of']} " if table["of"] and table["of"].lower() in _ORGANS else ""
                 prefix = f"{'right' if side == 'r' else 'left'} {organ}"
                 label_start, label_end = row.span("label")
-                # The prefix, which is not in the original, gets the position of the label.
-                text_places = [offsets[label_start]] * len(prefix) + list(offsets[label_start:label_end])
-                text_places += [offsets[label_end]] * 2
-                text_places += offsets[row.start(cell) : row.end(cell) + 1]
-                side_statements.append(Statement(f"{prefix}{row['label']}: {row[cell]}", text_places))
+                # The prefix, which is not in the original, gets the offset of the label.
+                text_offsets = [offsets[label_start]] * len(prefix) + list(offsets[label_start:label_end])
+                text_offsets += [offsets[label_end]] * 2
+                text_offsets += offsets[row.start(cell) : row.end(cell) + 1]
+                side_statements.append(Statement(f"{prefix}{row['label']}: {row[cell]}", text_offsets))
         text = text[: table.start()] + " " * (table.end() - table.start()) + text[table.end() :]
     return side_statements, text
 
@@ -299,7 +299,7 @@ _STOP = re.compile(
     re.IGNORECASE,
 )
 # Matches an empty line, with the white space around it.
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
+_PARAGRAPH_BREAK = re.compile(r"\n[^\S\n]*\n\s*")
 # Matches a list marker at the start of a line: "- ", "* ", "1.", "2)", "(a) ".
 _LIST_MARKER = re.compile(
     r"[^\S\n]*(?:[-*>+o]{1,2}(?=[ \t]+\S)|[-*](?=[A-Z])|\(?\d{1,2}[.)](?!\d)|\(?[a-h]\)(?=\s))\s*"
@@ -324,17 +324,17 @@ LIST_HEADING = re.compile(
     r"[ \t]*:?[ \t]*",
     re.IGNORECASE,
 )
-_INCOMPLETE_WORDS = """
+_NONFINAL_WORDS = """
 a an the of in at on with without and or no to for from by is are was were be been has have than as into over
 near along within which that this these not any there may could both but however versus vs dr mr measuring
 involving approximately about between overlying represent representing suggest suggesting
 """
 #: Words with which no statement ends.
-_INCOMPLETE = frozenset(_INCOMPLETE_WORDS.split())
+_NONFINAL = frozenset(_NONFINAL_WORDS.split())
 #: Abbreviations with a full stop, after which a statement continues.
 _ABBREVIATIONS = frozenset(["dr.", "mr.", "mrs.", "vs.", "approx.", "e.g.", "i.e."])
-# Matches where a sentence ends within a line: "Clear. No effusion".
-_SENTENCES = re.compile(r"[a-z)][.!?][ \t]+[A-Z0-9]")
+# Matches the end of a sentence within a line: "Clear. No effusion".
+_INNER_STOP = re.compile(r"[a-z)][.!?][ \t]+[A-Z0-9]")
 #: The least and the greatest width, in characters, of a text whose lines can have been wrapped.
 MIN_WIDTH, MAX_WIDTH = 36, 140
 
@@ -362,7 +362,7 @@ def find_breaks(text: str) -> list[Break]:
     breaks = [mark._replace(start=mark.end) if text[mark.start] == "?" else mark for mark in breaks]
     breaks += [Break(*span, False, False) for span in _find_item_markers(text)]
     if "\n" in text:
-        breaks += [Break(*match.span(), True, True) for match in _BLANK_LINE.finditer(text)]
+        breaks += [Break(*match.span(), True, True) for match in _PARAGRAPH_BREAK.finditer(text)]
         breaks += _find_line_ends(text)
     return sorted(breaks)
 
@@ -442,14 +442,14 @@ def _find_line_ends(text: str) -> Iterator[Break]:
         width,
         sum(_LIST_MARKER.match(text, start) is not None for start, _ in lines) > 1,
         any(_has_room(text, *pair, width) for pair in pairwise(lines)),
-        _SENTENCES.search(text) is not None,
+        _INNER_STOP.search(text) is not None,
         any(map(str.islower, text)),
         not any(map(str.isupper, text)),
     )
     for line, next_line in pairwise(lines):
         end, start = line[1], next_line[0]
         if text.count("\n", end, start) > 1:
-            continue  # Empty lines are found by ``_BLANK_LINE``.
+            continue  # Empty lines match ``_PARAGRAPH_BREAK``.
         marker = _LIST_MARKER.match(text, start)
         if marker is not None and (shape.has_list or text[slice(*next_line)].split()[0][0] in "*>+"):
             yield Break(end, marker.end(), True, False)
@@ -486,7 +486,7 @@ def _is_incomplete(words: list[str]) -> bool:
     last_word = words[-1].lower()
     if last_word == "no" and len(words) > 1 and words[-2][-1] in ":-=":
         return False
-    return last_word.strip(",(") in _INCOMPLETE or last_word in _ABBREVIATIONS or last_word[-1] in ",(/-&:"
+    return last_word.strip(",(") in _NONFINAL or last_word in _ABBREVIATIONS or last_word[-1] in ",(/-&:"
 
 
 # Headings of sections.

@@ -146,7 +146,8 @@ Span = tuple[int, int]
 _LINE_FEEDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 _DASHES = "\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 _BULLETS = "\u2022\u00b7\u25cf\u25aa\u25e6\u2023\u2043\u25a0\uf0b7"
-_PLAIN = {
+#: A mapping from characters to the plain characters that replace them.
+_PLAIN_CHARACTERS = {
     **dict.fromkeys(_LINE_FEEDS, "\n"),
     **dict.fromkeys(_DASHES[1:], "-"),
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4`", "'"),
@@ -185,8 +186,8 @@ class PlainText(NamedTuple):
 def _to_plain_character(character: str) -> str:
     """Return plain characters for a character that is not ASCII; an empty text for a combining accent or an
     invisible format character."""
-    if character in _PLAIN:
-        return _PLAIN[character]
+    if character in _PLAIN_CHARACTERS:
+        return _PLAIN_CHARACTERS[character]
     kind = category(character)
     if kind in ("Mn", "Cf"):
         return ""
