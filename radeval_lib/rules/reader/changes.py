@@ -207,10 +207,10 @@ def _match_denied_comparative(words: Sequence[Token], i: int) -> int:
 def _match_not_quite(words: Sequence[Token], i: int) -> int:
     """Return the index after a phrase such as "almost resolved" or "all but gone", which states that a
     finding is smaller but still present, or 0."""
-    all_but = words[i].word == "all" and i + 1 < len(words) and words[i + 1].word == "but"
-    if words[i].word not in _NOT_QUITE and not all_but:
+    says_all_but = words[i].word == "all" and i + 1 < len(words) and words[i + 1].word == "but"
+    if words[i].word not in _NOT_QUITE and not says_all_but:
         return 0
-    end = skip(words, i + 1 + all_but, _ENTIRELY)
+    end = skip(words, i + 1 + says_all_but, _ENTIRELY)
     return end + 1 if end < len(words) and words[end].word in _GONE else 0
 
 
@@ -266,7 +266,7 @@ def find_past_words(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[fl
     if len(sizes) > 1:  # If all sizes are dated, the last one is the present one.
         for first, end in dated_sizes[: len(sizes) - 1]:
             is_past[first:end] = [True] * (end - first)
-    end_of_size = {size.first: size.end for size in sizes}
+    end_by_start = {size.first: size.end for size in sizes}
     for i, token in enumerate(words):
         end = i
         if token.word in _PAST_WORDS or (
@@ -279,8 +279,8 @@ def find_past_words(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[fl
             and {earlier.word for earlier in words[max(0, i - 3) : i]} & _OLD_STUDY
         ):
             end = next((j for j in range(i, len(words)) if words[j].word in _ENDS_OF_WAS), len(words))
-        elif token.word in ("was", "were", "from") and len(sizes) > 1 and i + 1 in end_of_size:
-            end = end_of_size[i + 1]
+        elif token.word in ("was", "were", "from") and len(sizes) > 1 and i + 1 in end_by_start:
+            end = end_by_start[i + 1]
         elif token.word in ("was", "were") and any(later.word in NOW for later in words[i:]):
             end = next((j for j in range(i, len(words)) if words[j].word in _ENDS_OF_WAS), i)
         if token.word in ("prior", "previous", "before", "earlier", "previously") and end <= i + 1:

@@ -54,7 +54,7 @@ _FIT_SCORE = 1000.0  # the score of a place that fits; a region scores its numbe
 
 @lru_cache(maxsize=8192)
 def read(text: str) -> Reading:
-    """Return the findings and normal statements of a report, in its order.
+    """Return the findings and normal statements of a report, in the report's order.
 
     Parameters
     ----------
@@ -156,28 +156,28 @@ class _Report:
     def read(self) -> Reading:
         """Return the findings and normal statements of the report, without stray names and names that are
         part of another name."""
-        findings: list[Finding] = []
+        finding_list: list[Finding] = []
         normals: list[NormalStatement] = []
         stray_spans = []
         for statement, sentence in self.parsed:
-            chosen = [(mention, self._choose_sense(mention)) for mention in sentence.mentions]
+            pairs = [(mention, self._choose_sense(mention)) for mention in sentence.mentions]
             kept_numbers = []
-            for number, (mention, sense) in enumerate(chosen):
+            for number, (mention, sense) in enumerate(pairs):
                 if self._is_stray(mention, sense):
                     stray_spans.append(statement.span(mention.char_start, mention.char_end))
-                elif not self._is_absorbed(mention, chosen, statement):
+                elif not self._is_absorbed(mention, pairs, statement):
                     kept_numbers.append(number)
-            indices = {number: len(findings) + rank for rank, number in enumerate(kept_numbers)}
+            indices = {number: len(finding_list) + rank for rank, number in enumerate(kept_numbers)}
             for number in kept_numbers:
-                mention, sense = chosen[number]
+                mention, sense = pairs[number]
                 diagnoses = tuple(indices[other] for other in mention.sign_of if other in indices)
-                findings.append(self._build_finding(mention, sense, statement, diagnoses))
+                finding_list.append(self._build_finding(mention, sense, statement, diagnoses))
             normals += [
                 self._build_normal(mention, statement)
                 for mention in sentence.normals
                 if any(subject.region for subject in mention.subjects)
             ]
-        return Reading(tuple(findings), tuple(normals), tuple(stray_spans))
+        return Reading(tuple(finding_list), tuple(normals), tuple(stray_spans))
 
     def _is_stray(self, mention: Mention, sense: Sense) -> bool:
         """Return whether a one-word name, such as "foci", would be the only word of its region in a report of
@@ -190,13 +190,13 @@ class _Report:
         )
 
     @staticmethod
-    def _is_absorbed(mention: Mention, chosen: Iterable[tuple[Mention, Sense]], statement: Statement) -> bool:
+    def _is_absorbed(mention: Mention, pairs: Iterable[tuple[Mention, Sense]], statement: Statement) -> bool:
         """Return whether a mention is only the prefix of another finding's name, such as "calcified" in
-        "calcified hilar lymph nodes"."""
+        "calcified hilar lymph nodes"; ``pairs`` are the sentence's mentions with their senses."""
         words = statement.text[mention.char_start : mention.char_end].lower()
         return any(
             words in sense.prefix and other is not mention and 0 <= other.first - mention.end <= 5
-            for other, sense in chosen
+            for other, sense in pairs
         )
 
     def _choose_sense(self, mention: Mention) -> Sense:
@@ -428,7 +428,7 @@ def coverage(text: str) -> Coverage:
         if unused:
             unused_spans, kinds = zip(*unused, strict=True)
             in_part.append(ReadInPart(span, unused_spans, kinds))
-        for start, stop, correction in sentence.misspelt:
-            remarks.append(f'"{statement.text[start:stop].lower()}" read as "{correction}"')
+        for start, end, correction in sentence.misspelt:
+            remarks.append(f'"{statement.text[start:end].lower()}" read as "{correction}"')
     share, distinct = used / total if total else None, tuple(dict.fromkeys(remarks))
     return Coverage(share, tuple(statement_spans), tuple(unread), tuple(in_part), sections(text), distinct)

@@ -105,7 +105,7 @@ class ScopeWords(NamedTuple):
 
 
 def find_scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> ScopeWords:
-    """Return which words of a statement each negation, hedge and hypothetical phrase reaches.
+    """Return the words of a statement that negations, hedges and hypothetical phrases reach.
 
     One pass from left to right applies the cues that reach forward. Cues that reach back are applied
     afterwards and override them.
@@ -124,21 +124,21 @@ def find_scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags)
     )
     links = {link.first for link in vocabulary.links.find(texts)}
     forward_pass = _ForwardPass(words, texts, vocabulary, flags, cue_at, backward_cues)
-    reached = ScopeWords([], [], [], [], [], [], backward_cues)
+    scope = ScopeWords([], [], [], [], [], [], backward_cues)
     i = 0
     while i < len(words):
-        end = forward_pass.step(i, reached)
+        end = forward_pass.step(i, scope)
         if i in links:
-            reached.links.append(i)
+            scope.links.append(i)
         forward_pass.supposing = forward_pass.supposing or texts[i] in vocabulary.relatives
-        reached.denied.extend([forward_pass.denying] * (end - i))
-        reached.doubted.extend([forward_pass.doubting] * (end - i))
-        reached.hypothetical.extend([forward_pass.supposing] * (end - i))
-        reached.clause.extend([forward_pass.clause_start] * (end - i))
+        scope.denied.extend([forward_pass.denying] * (end - i))
+        scope.doubted.extend([forward_pass.doubting] * (end - i))
+        scope.hypothetical.extend([forward_pass.supposing] * (end - i))
+        scope.clause.extend([forward_pass.clause_start] * (end - i))
         i = end
-    reached.forward_cues.extend(cue_at.values())
-    _reach_back(words, backward_cues, flags, vocabulary, reached)
-    return reached
+    scope.forward_cues.extend(cue_at.values())
+    _apply_backward_cues(words, backward_cues, flags, vocabulary, scope)
+    return scope
 
 
 class _ForwardPass:
@@ -173,10 +173,10 @@ class _ForwardPass:
         self.denying = self.supposing = self.differential = False
         self.doubting = self.clause_start = self.comma = 0
 
-    def step(self, i: int, reached: ScopeWords) -> int:
+    def step(self, i: int, scope: ScopeWords) -> int:
         """Update the state for the cue or word at index ``i``, and return the index after it.
 
-        ``reached`` holds the results for the words before ``i``; they change if an answer after a colon
+        ``scope`` holds the results for the words before ``i``; they change if an answer after a colon
         denies the name before the colon.
         """
         words, flags, word, cue = self._words, self._flags, self._texts[i], self._cue_at.get(i)
@@ -195,7 +195,7 @@ class _ForwardPass:
             previous_colon = next((colon for colon in range(i - 1, -1, -1) if words[colon].word == ":"), i)
             commas = (comma for comma in range(i - 1, previous_colon, -1) if words[comma].word == ",")
             for position in range(next(commas, -1) + 1, i):
-                reached.denied[position] = True
+                scope.denied[position] = True
             self.denying, end = False, answer_end
         elif kind == "hedge_before":
             self._open_hedge(i, end)
@@ -212,7 +212,7 @@ class _ForwardPass:
             is_less = "less" in self._texts[:i]  # "less likely than"
             self.denying, self.doubting = not is_less, PROBABLE if is_less else 0
             if is_less:
-                reached.links.append(i)
+                scope.links.append(i)
         elif word == "with" or (word == "the" and self.denying and _starts_clause(words, i, flags.subjects)):
             self.denying = False  # "no effusion with edema", "no effusion the lungs are clear"
         elif word in ("and", "/") and (self.denying or self.doubting):
@@ -343,14 +343,14 @@ def _denial_continues(
     return not any(flags.descriptors[comma + 1 : min(comma + 4, item_end)])
 
 
-def _reach_back(
+def _apply_backward_cues(
     words: Sequence[Token],
     backward_cues: Sequence[PhraseMatch[str]],
     flags: WordFlags,
     vocabulary: Vocabulary,
-    reached: ScopeWords,
+    scope: ScopeWords,
 ) -> None:
-    """Apply the cues that reach back, by updating ``reached.denied`` and ``reached.doubted`` in place.
+    """Apply the cues that reach back, by updating ``scope.denied`` and ``scope.doubted`` in place.
 
     A cue reaches back to the beginning of its clause, but not across an earlier cue; a hedge reaches only the
     last item of a list (:func:`_find_item_start`). A denied word that a hedge reaches is doubted and no
@@ -372,14 +372,14 @@ def _reach_back(
             continue
         if cue.first and words[cue.first - 1].word == "not":
             continue  # "not absent"
-        start = max(earlier_end, reached.clause[cue.first])
+        start = max(earlier_end, scope.clause[cue.first])
         cue_words = [token.word for token in words[cue.first : cue.end]]
         if cue.value == "hedge" or _LIKELIHOOD & set(cue_words):
             start = max(start, _find_item_start(words, cue.first, flags.named))
         for position in range(start, cue.first):
-            reached.denied[position] = cue.value == "negation"
+            scope.denied[position] = cue.value == "negation"
             if cue.value != "negation":
-                reached.doubted[position] = _grade_hedge(cue_words, vocabulary)
+                scope.doubted[position] = _grade_hedge(cue_words, vocabulary)
         earlier_end = cue.end
 
 

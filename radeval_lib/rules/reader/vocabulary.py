@@ -34,7 +34,7 @@ _NO_SUBJECTS = frozenset(
 _CUE_KINDS = ("no_negation", "hypothetical", "negation_before", "hedge_before", "stops")
 # Observations that are calcifications, as are their hyponyms.
 _CALCIFIED = frozenset(["calcification", "prior_granulomatous"])
-# Places such that a finding that can be there can have a side.
+# Places in the lungs; an observation that can be at one of them can have a side.
 _LUNG_PLACES = frozenset(["lower_lobe", "upper_lobe", "lung_base", "lung_apex", "lung"])
 
 
@@ -176,7 +176,10 @@ def _list_lexicon_places(lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
 
 
 def _list_reading_places(entries: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
-    """Yield the names of places in ``reading.yml`` with their meanings, with "@" replaced by each side."""
+    """Yield the names of places in ``reading.yml`` with their meanings, with "@" replaced by each side.
+
+    ``entries`` maps the key of a place to its names.
+    """
     two_sided = {"bibasilar", "biapical", "bibasal", "bihilar"}
     for key, names in entries.items():
         for name in names:
@@ -509,7 +512,7 @@ def expand_region(region: str) -> tuple[str, ...]:
     members = () if unknown else series[series.index(first) : series.index(last) + 1]
     if not members:
         fault = f"{unknown[0]!r} is not a {kind}" if unknown else f"{first!r} is below {last!r}"
-        raise ValueError(f"region {region!r}: {fault}. Write its upper and its lower end, as in 't11-l2'.")
+        raise ValueError(f"region {region!r}: {fault}. Write the upper and the lower end, as in 't11-l2'.")
     return members
 
 
@@ -520,9 +523,9 @@ def find_neighbours(regions: Mapping[str, str]) -> dict[str, frozenset[str]]:
     """
     table: dict[str, set[str]] = {key: set() for key in (*SPINE, *RIBS)}
     for series in (SPINE, RIBS):
-        for first, next_key in pairwise(series):
-            table[first].add(next_key)
-            table[next_key].add(first)
+        for key, next_key in pairwise(series):
+            table[key].add(next_key)
+            table[next_key].add(key)
     for region, ends in regions.items():
         for key in expand_region(ends):
             table[key].add(region)
