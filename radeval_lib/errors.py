@@ -33,14 +33,14 @@ def list_names(names: Iterable[str], max_length: int = 120, max_each: int = 40) 
     The first name is always shown, and others are added while the string, without ``and 3 more``, has at most
     ``max_length`` characters. Each name is shortened to ``max_each`` characters (9 or more).
     """
-    shortened = [to_line(str(name), max_each) for name in names]
-    shown: list[str] = []
-    for name in shortened:
-        if shown and len(", ".join([*shown, name])) > max_length:
+    short_names = [to_line(str(name), max_each) for name in names]
+    listed: list[str] = []
+    for name in short_names:
+        if listed and len(", ".join([*listed, name])) > max_length:
             break
-        shown.append(name)
-    hidden = len(shortened) - len(shown)
-    return ", ".join(shown) + (f" and {hidden} more" if hidden else "") if shortened else "none"
+        listed.append(name)
+    n_hidden = len(short_names) - len(listed)
+    return ", ".join(listed) + (f" and {n_hidden} more" if n_hidden else "") if short_names else "none"
 
 
 def did_you_mean(name: object, choices: Iterable[object]) -> str:
@@ -48,8 +48,8 @@ def did_you_mean(name: object, choices: Iterable[object]) -> str:
 
     The question ends in a space. If no choice is similar, the empty string is returned.
     """
-    similar = get_close_matches(str(name), [str(choice) for choice in choices], n=1)
-    return f"Did you mean {similar[0]!r}? " if similar else ""
+    matches = get_close_matches(str(name), [str(choice) for choice in choices], n=1)
+    return f"Did you mean {matches[0]!r}? " if matches else ""
 
 
 # Pydantic's error types for an unknown key.
@@ -134,10 +134,10 @@ def check_choice(value: object, choices: Any, where: str, error: type[RadevalErr
     error : the class of the error to raise.
     """
     types = get_args(choices) if get_origin(choices) in (Union, UnionType) else (choices,)
-    allowed = [choice for type_ in types if get_origin(type_) is Literal for choice in get_args(type_)]
+    literals = [choice for type_ in types if get_origin(type_) is Literal for choice in get_args(type_)]
     other_types = tuple(get_origin(type_) or type_ for type_ in types if get_origin(type_) is not Literal)
-    if allowed and value not in allowed and not isinstance(value, other_types):
-        raise error(f"unknown value {value!r}", where, f"Choose one of {', '.join(map(str, allowed))}.")
+    if literals and value not in literals and not isinstance(value, other_types):
+        raise error(f"unknown value {value!r}", where, f"Choose one of {', '.join(map(str, literals))}.")
 
 
 class RegistryError(RadevalError):

@@ -32,15 +32,15 @@ def table_html(
     raw : the columns whose cells are HTML already; all others are escaped.
     label : the name of the table for screen readers if it has no caption; by default, ``Table``.
     """
-    shown = frame.copy()
-    for position, column in enumerate(shown.columns):
+    text_frame = frame.copy()
+    for position, column in enumerate(text_frame.columns):
         if column not in raw:
-            shown.isetitem(position, [escape(str(value)) for value in shown.iloc[:, position]])
-    shown.index, shown.columns = _escape_labels(frame.index), _escape_labels(frame.columns)
-    shown.columns.names = [None] * shown.columns.nlevels
+            text_frame.isetitem(position, [escape(str(value)) for value in text_frame.iloc[:, position]])
+    text_frame.index, text_frame.columns = _escape_labels(frame.index), _escape_labels(frame.columns)
+    text_frame.columns.names = [None] * text_frame.columns.nlevels
     parts = [part for name in frame.columns for part in (name if isinstance(name, tuple) else (name,))]
     head_texts = [*parts, *(frame.index.names if index else ())]
-    body = shown.to_html(
+    body = text_frame.to_html(
         header=any(name not in ("", None) for name in head_texts),  # no empty header
         index=index,
         index_names=False,
@@ -90,7 +90,7 @@ def show(
 
     Columns that the table lacks are ignored in ``formats``, ``raw`` and ``exact``.
     """
-    shown = frame.copy().astype(object)
+    text_frame = frame.copy().astype(object)
     for position, column in enumerate(frame.columns):
         values = frame.iloc[:, position]
         numeric = pd.api.types.is_numeric_dtype(values)
@@ -101,8 +101,8 @@ def show(
         are_whole = all(number.is_integer() or math.isinf(number) for number in numbers)
         all_whole = None if column in exact else are_whole
         texts = ["–" if pd.isna(value) else _format_value(value, write, all_whole) for value in values]
-        shown.isetitem(position, texts)
-    return HTML(table_html(shown, caption, index=index, raw=raw))
+        text_frame.isetitem(position, texts)
+    return HTML(table_html(text_frame, caption, index=index, raw=raw))
 
 
 def _format_value(value: Any, write: Callable[[Any], str], all_whole: bool | None) -> str:

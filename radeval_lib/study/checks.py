@@ -171,9 +171,9 @@ def check_value(
         bottom, top = possible or sorted((0.0, 2 * cell.value))
         width = min(high, top) - max(low, bottom)
         outcome = INCONCLUSIVE if width > 0 and width >= WIDEST * (top - bottom) else HOLDS
-    key, compared = Key.of(name), _cell_keys(cells or [cell])
+    key, keys = Key.of(name), _cell_keys(cells or [cell])
     needed = outcome != INCONCLUSIVE
-    return Check(key, cell.text, result, outcome, cell.value, value, low, high, needed=needed, cells=compared)
+    return Check(key, cell.text, result, outcome, cell.value, value, low, high, needed=needed, cells=keys)
 
 
 def check_statement(
@@ -241,12 +241,12 @@ def check_setting(paper: str, setting: str) -> Check:
     rows = released("settings").query("paper == @paper").set_index("setting")
     if setting not in rows.index:
         raise ValueError(f"settings.csv has no setting {setting!r} of {paper}; correct its name, or add it")
-    stated, released_value = rows.loc[setting, ["paper_says", "code_has"]]
+    stated_value, released_value = rows.loc[setting, ["paper_says", "code_has"]]
     try:
-        same = float(stated.replace(",", "")) == float(released_value.replace(",", ""))
+        same = float(stated_value.replace(",", "")) == float(released_value.replace(",", ""))
     except ValueError:
-        same = stated == released_value
-    return check_statement(setting, stated, released_value, same)
+        same = stated_value == released_value
+    return check_statement(setting, stated_value, released_value, same)
 
 
 def above(low: float, high: float, threshold: float = 0.0) -> bool | None:

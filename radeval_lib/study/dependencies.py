@@ -142,14 +142,14 @@ def _find_lazy_names(package: str) -> dict[str, str]:
 def _find_loaded_modules(names: Iterable[str]) -> set[str]:
     """Return the modules that a program loads by importing or using these dotted names
     (:func:`_find_imported_names`)."""
-    reached = set[str]()
+    modules = set[str]()
     for name in names:
-        reached.update(_list_modules(name.removesuffix(".*")))
-        package, _, used = name.rpartition(".")
+        modules.update(_list_modules(name.removesuffix(".*")))
+        package, _, attribute = name.rpartition(".")
         for lazy_name, home in _find_lazy_names(package).items():
-            if used in ("*", lazy_name):
-                reached.update(_list_modules(home))
-    return reached
+            if attribute in ("*", lazy_name):
+                modules.update(_list_modules(home))
+    return modules
 
 
 @cache
@@ -163,12 +163,12 @@ def _find_direct_imports(module: str) -> set[str]:
 def closure(modules: Iterable[str]) -> set[str]:
     """Return the names of these modules and of every module of the library or of notebooks that they import,
     directly or indirectly."""
-    reached, waiting = set[str](), set(modules)
-    while waiting:
-        reached |= waiting
-        waiting = set[str]().union(*map(_find_direct_imports, waiting)) - reached
+    result, queue = set[str](), set(modules)
+    while queue:
+        result |= queue
+        queue = set[str]().union(*map(_find_direct_imports, queue)) - result
     _write_cache()
-    return reached
+    return result
 
 
 def _parse_cells(notebook: str) -> Analysis:
@@ -198,12 +198,12 @@ def modules_of(notebook: str, settings: Profile, inputs: Declared | None = None)
     for name in sorted(set(inputs.data) & set(registry.RECORDINGS) & set(registry.READERS)):
         names += ["radeval_lib.data.recorded", registry.RECORDINGS[name], registry.READERS[name]]
     uses = {"data": roles, "models": inputs.models or inputs.metrics, "metrics": inputs.metrics}
-    names += [registry.LOADERS[kind] for kind, used in uses.items() if used]
-    frozen = set(inputs.metrics) & set(registry.FROZEN_METRICS) and data_sets_read(inputs, settings)
-    if frozen or (inputs.metrics and data_sets_read(inputs, settings, recorded=True)):
+    names += [registry.LOADERS[kind] for kind, names_used in uses.items() if names_used]
+    has_frozen = set(inputs.metrics) & set(registry.FROZEN_METRICS) and data_sets_read(inputs, settings)
+    if has_frozen or (inputs.metrics and data_sets_read(inputs, settings, recorded=True)):
         names.append(registry.RECORDED)
-    planned = [notebook, *cells_read(inputs, settings)]
-    names += [registry.PLANS[name] for name in planned if name in registry.PLANS]
+    job_notebooks = [notebook, *cells_read(inputs, settings)]
+    names += [registry.PLANS[name] for name in job_notebooks if name in registry.PLANS]
     names += _parse_cells(notebook).names
     return closure(_find_loaded_modules(name.partition(":")[0] for name in names))
 

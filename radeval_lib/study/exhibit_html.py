@@ -44,11 +44,11 @@ def verdict_sentence(result: Result) -> str:
         return f"No verdict: that needs {entry.would_need}."
     if result.outcome == verdicts.EDITED:
         return "No verdict: the cells that ran are not those of the notebook's source."
-    used = f" Used here: {result.substitutes}." if result.substitutes else ""
+    note = f" Used here: {result.substitutes}." if result.substitutes else ""
     if entry.kind == "figure" and entry.legible != "full":
-        used += " The figure itself was not seen: inputs of a notebook, pixels or a sentence were checked."
+        note += " The figure itself was not seen: inputs of a notebook, pixels or a sentence were checked."
     rests = verdicts.RESTS_ON[result.evidence]
-    return f"{rests[0].upper()}{rests[1:]}, {_count_outcomes(result)}.{used}"
+    return f"{rests[0].upper()}{rests[1:]}, {_count_outcomes(result)}.{note}"
 
 
 def _count_outcomes(result: Result) -> str:
@@ -71,11 +71,11 @@ def as_printed(words: str) -> str:
     In our copies of the papers, ``*`` marks emphasis, ``$`` marks formulas and ``_{}`` marks subscripts.
     """
     single = re.sub(r'["“]\s*([^"“”]+?)\s*["”]', r"‘\1’", words)
-    shown = escape(single).replace(r"\rightarrow", "→")
-    shown = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", shown)  # **best**
-    shown = re.sub(r"\*(\S.*?)\*", r"<em>\1</em>", shown)  # *only*
-    shown = re.sub(r"\$([^$\\]+)\$", r"\1", shown)  # $n = 200$
-    return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", shown)  # W_{i,j}
+    html = escape(single).replace(r"\rightarrow", "→")
+    html = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", html)  # **best**
+    html = re.sub(r"\*(\S.*?)\*", r"<em>\1</em>", html)  # *only*
+    html = re.sub(r"\$([^$\\]+)\$", r"\1", html)  # $n = 200$
+    return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", html)  # W_{i,j}
 
 
 def outcome_classes(outcome: str, weight: str = "") -> str:
@@ -299,11 +299,11 @@ def table_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = 
     layout = printed_numbers.wide(frame, rows, columns, "cell").fillna("")
     layout = layout.rename_axis(index=[name.replace("_", " ") for name in row_keys])
     layout = layout.rename(index=_BOUND_HEADINGS, columns=_BOUND_HEADINGS)
-    entry, compared = exhibit(result.exhibit), cells["outcome"].any()
+    entry, is_compared = exhibit(result.exhibit), cells["outcome"].any()
     caption = f"{entry.label} {printed_numbers.find_origin(entry.id)}: {printed_numbers.find_unit(entry.id)}"
     # A table that is long, or in which no cell is compared, is folded below its caption.
-    folded = not opened and (len(cells) > MAX_UNFOLDED or not compared)
+    folded = not opened and (len(cells) > MAX_UNFOLDED or not is_compared)
     table = table_html(layout, "" if folded else caption, raw=tuple(layout.columns), label=caption)
     table = table.replace('class="dataframe radeval"', 'class="dataframe radeval cell-by-cell"', 1)
     count = len(printed_numbers.list_legible_cells(result.exhibit))  # without dashes, as in the coverage
-    return Markup(template.by_cell(Markup(table), compared, folded, caption, count))
+    return Markup(template.by_cell(Markup(table), is_compared, folded, caption, count))

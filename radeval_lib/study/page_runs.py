@@ -204,8 +204,8 @@ class PageRun(runs.Run):
         """
         models = models or {}
         evidence = max(map(self.evidence, data), key=verdicts.STRENGTH.index)
-        changed = any(self.source_of("models", role) != papers_own for role, papers_own in models.items())
-        implementation = verdicts.OURS if changed or evidence == SYNTHETIC else verdicts.PAPERS_OWN
+        is_changed = any(self.source_of("models", role) != papers_own for role, papers_own in models.items())
+        implementation = verdicts.OURS if is_changed or evidence == SYNTHETIC else verdicts.PAPERS_OWN
         return Basis(evidence, self.substitutes({**data, **models}), (*data, *models), implementation)
 
     @contextmanager

@@ -86,13 +86,13 @@ class Profile(BaseModel, extra="forbid", frozen=True):
         If ``cell``, the notebook is that of a job, and ``resamples`` and ``smallest_count`` become 0: jobs
         show no tables or intervals, so these settings must not make a finished job out of date.
         """
-        kept = {"roles": inputs.data, "sizes": inputs.data, "models": inputs.models}
-        kept["experiments"] = inputs.settings
-        narrowed = {
-            part: {key: value for key, value in getattr(self, part).items() if key in keys}
-            for part, keys in kept.items()
+        names = {"roles": inputs.data, "sizes": inputs.data, "models": inputs.models}
+        names["experiments"] = inputs.settings
+        parts = {
+            part: {key: value for key, value in getattr(self, part).items() if key in part_names}
+            for part, part_names in names.items()
         }
-        return self.model_copy(update={**narrowed, **({"resamples": 0, "smallest_count": 0} if cell else {})})
+        return self.model_copy(update={**parts, **({"resamples": 0, "smallest_count": 0} if cell else {})})
 
     @property
     def digest(self) -> str:
@@ -144,17 +144,17 @@ def _read_values(name: str, extended_by: tuple[str, ...] = ()) -> dict[str, Any]
     return values if base is None else _merge(_read_values(base, (*extended_by, name)), values)
 
 
-def _merge(inherited: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
-    """Return the keys of both mappings, with the values of ``changed`` where both have one.
+def _merge(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys of both mappings, with the values of ``changes`` where both have one.
 
     If both values are mappings, they are merged in the same way.
     """
     merged = {
-        key: _merge(inherited[key], value)
-        for key, value in changed.items()
-        if isinstance(value, dict) and isinstance(inherited.get(key), dict)
+        key: _merge(base[key], value)
+        for key, value in changes.items()
+        if isinstance(value, dict) and isinstance(base.get(key), dict)
     }
-    return {**inherited, **changed, **merged}
+    return {**base, **changes, **merged}
 
 
 @cache

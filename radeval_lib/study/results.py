@@ -297,19 +297,19 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
         return None
     entry = exhibit(exhibit_id)
     leads = sum(not check.needed and check.aspect == "lead" and check.holds is None for check in checks)
-    decided = [rows for rows in group_by_key(checks) if statement_outcome(rows) != INCONCLUSIVE]
+    conclusive = [rows for rows in group_by_key(checks) if statement_outcome(rows) != INCONCLUSIVE]
     if cells := set(list_legible_cells(exhibit_id) if entry.kind in ("table", "figure") else ()):
-        compared = [
+        cells_by_check = [
             {cell for cell in cells if rows[0].compares(cell)} if rows[0].decides_cells else set[Any]()
-            for rows in decided
+            for rows in conclusive
         ]
-        beside = sum(not cells_of_check for cells_of_check in compared)
-        return Coverage(len(set[Any]().union(*compared)), len(cells), "cells", leads, beside)
+        beside = sum(not cells_of_check for cells_of_check in cells_by_check)
+        return Coverage(len(set[Any]().union(*cells_by_check)), len(cells), "cells", leads, beside)
     statements = {check.printed for check in checks}
     open_statements = {rows[0].printed for rows in group_by_key(checks) if _is_open(rows)}
-    settled = {rows[0].printed for rows in decided} - open_statements
+    decided = {rows[0].printed for rows in conclusive} - open_statements
     total = len(statements) + entry.unchecked_on(evidence)
-    return Coverage(len(settled), total, "settings" if entry.kind == "guideline" else "statements", leads)
+    return Coverage(len(decided), total, "settings" if entry.kind == "guideline" else "statements", leads)
 
 
 def record(
@@ -350,7 +350,7 @@ def record(
     """
     provenance = run.provenance(rests_on)
     explained, discrepancies = with_discrepancies(exhibit_id, evidence, checks)
-    entry, covered = exhibit(exhibit_id), coverage(exhibit_id, evidence, explained)
+    entry, extent = exhibit(exhibit_id), coverage(exhibit_id, evidence, explained)
     was_seen = entry.kind != "figure" or entry.legible == "full"
     result = Result(
         exhibit=exhibit_id,
@@ -361,10 +361,10 @@ def record(
             verdicts.kind(evidence, substitutes, implementation),
             explained,
             discrepancies,
-            supports=was_seen and covered is not None and covered.checked > 0,
+            supports=was_seen and extent is not None and extent.checked > 0,
             as_source=provenance["notebook"]["as_source"] is not False,
         ),
-        coverage=covered,
+        coverage=extent,
         checks=explained,
         remaining=" ".join(remaining.split()),
         substitutes=" ".join(substitutes.split()),
@@ -499,10 +499,10 @@ def supported_headlines(run: Run) -> list[tuple[Headline, str]]:
     """Return the findings that this build's numbers support on one of the kinds of evidence that they need,
     each with its sentence; raise NotebookError unless the page declares ``results: [all]``."""
     run.require_declared("results", ALL)
-    shown = []
+    supported = []
     for entry in headlines().values():
         path = run.output_dir / "results" / entry.notebook / f"headline_{entry.id}.json"
         numbers = HeadlineNumbers.model_validate_json(path.read_bytes()) if path.is_file() else None
         if numbers and numbers.holds and numbers.evidence in entry.needs:
-            shown.append((entry, entry.text.format(**numbers.texts)))
-    return shown
+            supported.append((entry, entry.text.format(**numbers.texts)))
+    return supported

@@ -166,9 +166,9 @@ def describe_notebook(notebook: str) -> dict[str, Any]:
     path = display_path(path_of(notebook))
     if (executed := executed_cells()) is None:
         return {"path": path, "cells": None, "as_source": None}
-    kept = [cell for cell in executed if not cell.startswith(INJECTED)]
-    as_source = kept == source_cells(notebook)[: len(kept)]
-    return {"path": path, "cells": checksums.of_text("\n\n".join(kept)), "as_source": as_source}
+    cells = [cell for cell in executed if not cell.startswith(INJECTED)]
+    as_source = cells == source_cells(notebook)[: len(cells)]
+    return {"path": path, "cells": checksums.of_text("\n\n".join(cells)), "as_source": as_source}
 
 
 def read_source(path: Path) -> nbformat.NotebookNode:

@@ -111,11 +111,11 @@ def check_superiority(
     """
     leaders = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in leaders]
-    compared = {system: values[system] for system in [*leaders, *rivals]}
+    systems = {system: values[system] for system in [*leaders, *rivals]}
     direction = -1 if lower_is_better else 1
     numbers = {
         system: direction * (value.value if isinstance(value, Printed) else float(value))
-        for system, value in compared.items()
+        for system, value in systems.items()
     }
     if missing := [system for system, number in numbers.items() if math.isnan(number)]:
         raise ValueError(f"check {name!r}: the number of {missing[0]} is NaN; compare legible numbers only")
@@ -136,7 +136,7 @@ def check_superiority(
         f"{weakest} {_format_number(pair[0], decimals)}, {strongest} {_format_number(pair[1], decimals)}",
         _BY_SIGN[sign],
         aspect="order",
-        cells=tuple(value.keys for value in compared.values() if isinstance(value, Printed) and value.keys),
+        cells=tuple(value.keys for value in systems.values() if isinstance(value, Printed) and value.keys),
     )
     if leads is None:
         return [order]
@@ -214,23 +214,23 @@ def _infer_lead(gaps_and_needs: Iterable[tuple[float, float]], quantities: str) 
         none does): first for the numbers as printed, then for each combination that their rounding allows.
     quantities : the names of the correlated quantities, for the wording.
     """
-    (gap, printed_need), *rounded = (
+    (gap, printed_need), *corners = (
         (0.0, math.nan) if abs(gap) < printed.EDGE else (gap, need) for gap, need in gaps_and_needs
     )
     direction = (gap > 0) - (gap < 0)
     # Rounding may reverse the sign of a difference, which then supports no lead in the printed direction.
-    needs = [printed_need] + [need if direction * other_gap > 0 else math.nan for other_gap, need in rounded]
-    defined = [need for need in needs if not math.isnan(need)]
+    needs = [printed_need] + [need if direction * other_gap > 0 else math.nan for other_gap, need in corners]
+    thresholds = [need for need in needs if not math.isnan(need)]
     if not direction:  # numbers that are printed as equal may differ in either direction before rounding
-        defined = [need for other_gap, need in rounded if other_gap and not math.isnan(need)]
-    if not defined:
+        thresholds = [need for other_gap, need in corners if other_gap and not math.isnan(need)]
+    if not thresholds:
         return Lead(0, f"however strongly {quantities} correlate")
-    if len(defined) == len(needs) and max(defined) <= 0:
+    if len(thresholds) == len(needs) and max(thresholds) <= 0:
         return Lead(direction, f"at any correlation of {quantities} from 0")
-    bounds = (max(need, 0.0) for need in (min(defined), max(defined)))
+    bounds = (max(need, 0.0) for need in (min(thresholds), max(thresholds)))
     # Two decimals, or four if two would show a correlation below 1 as 1.00.
     low, high = (f"{need:.{2 if need < 0.995 else 4}f}" for need in bounds)
-    if len(defined) < len(needs) or not direction:
+    if len(thresholds) < len(needs) or not direction:
         return Lead(0, f"unless, by the rounding, {quantities} correlate at {low} or more")
     if low == high:
         return Lead(0, f"unless {quantities} correlate at {low} or more")
