@@ -440,7 +440,7 @@ def score_variants(run: Run, metric: Any, pairs: Pairs) -> tuple[pd.DataFrame, d
     by_setting = learned_weights.scores_by_setting(run, entities)
     columns = dict(zip(learned_weights.RECORDED, by_setting.values(), strict=True))
     roles = ("encoder", "ner_model", "rival_encoder")
-    models = {role: dict(run.reading.models[role]) for role in roles}
+    models = {role: dict(run.inputs.models[role]) for role in roles}
     description = {**describe_column(metric, run), "models": models}
     descriptions = {
         key: {**description, "settings": {"differs": title}}
@@ -482,7 +482,7 @@ def describe_set(run: Run, name: str) -> dict[str, Any]:
         "files": {path_in_root: checksums.of_file(path) for path_in_root, path in files if path},
         "profile": run.whole_profile.name,
         "device": provenance.device(run.whole_profile.device),
-        "models": dict(sorted(run.reading.models.items())),
+        "models": dict(sorted(run.inputs.models.items())),
         "packages": provenance.package_versions(),
     }
 
@@ -510,7 +510,7 @@ def compare_with_stored(run: Run, stored: Recording, content: Content, metrics: 
             key = max((key for key in metrics if str(name).startswith(key)), key=len, default="")
             key = "green_rules" if str(name).startswith("rules_") else key
             roles = metrics[key].needs if key in metrics else ()
-            digests = {role: run.reading.models[role]["sha256"] for role in roles}
+            digests = {role: run.inputs.models[role]["sha256"] for role in roles}
             models = stored.about["models"]
             is_same = all(models.get(role, {}).get("sha256") == digest for role, digest in digests.items())
             case = "no model" if not digests else "the stored models" if is_same else "other models"

@@ -49,7 +49,7 @@ def note_printed(paper: str, path: Path) -> None:
 
 
 @dataclass
-class Reading:
+class Inputs:
     """The data files and models that one run has read.
 
     Attributes

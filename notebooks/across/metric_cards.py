@@ -81,7 +81,7 @@ def _compute_features(rows: pd.DataFrame) -> FloatArray:
 def note_stored_scores(run: Run) -> None:
     """List in the page's provenance the files of stored scores that the cards read."""
     for name in SETS:
-        run.reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
+        run.inputs.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
 
 
 def read_five_lines() -> dict[str, FloatArray]:

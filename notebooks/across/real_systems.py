@@ -31,7 +31,7 @@ def open_recording(run: Run) -> Recording:
     """Return the stored set ``iu_systems`` and list its files in the page's provenance."""
     recording = recorded.load(NAME)
     for path in recorded.list_tables(NAME):
-        run.reading.note_file(RECORDED_SCORES, path)
+        run.inputs.note_file(RECORDED_SCORES, path)
     return recording
 
 

@@ -376,7 +376,7 @@ def search_inputs(run: Run, task: BenchmarkTask, encoder: str, start: str) -> di
     start : the folder or hub name of the first draw's encoder.
     """
     return {
-        "records": {"role": task.role, "files": run.reading.files.get(task.role, {})},
+        "records": {"role": task.role, "files": run.inputs.files.get(task.role, {})},
         "encoder": {"name": encoder, "sha256": catalog.hash_model(start)},
         "settings": run.profile.digest,
         "seed": run.seed,

@@ -55,11 +55,11 @@ class Check:
     aspect : for a claim of superiority, ``order`` or ``lead``; otherwise empty.
     needed : whether the exhibit's verdict needs the check to be conclusive. False for a lead that the paper
         does not claim, and for a test that can only contradict, such as a one-sided bound.
-    cells : the printed cells that are compared, each as a tuple of its values in its table's key columns.
+    cells : the printed cells that are compared, each as a tuple of its values in the table's key columns.
     discrepancy : the name, under ``discrepancies`` in ``paper.yml``, of the explanation of the failure; empty
         if the check does not fail or no explanation is known.
     reading : the meaning of an ambiguous statement that is checked here; empty if there is only one. Checks
-        with the same key are the readings of one statement, whose outcome is the one that they share.
+        with the same key are the readings of one statement, which has the outcome that they share.
     asked : our criterion, if the statement sets no number.
     """
 
@@ -101,7 +101,7 @@ class Check:
 
     @property
     def agrees(self) -> bool:
-        """Whether the check holds: print and computation agree, and could have disagreed."""
+        """Whether the check holds: the printed and computed results agree, and could have disagreed."""
         return self.outcome == HOLDS
 
     @property
@@ -158,7 +158,7 @@ def check_value(
     if possible is not None:  # the rounding of inputs can extend the interval beyond the possible values
         low, high = max(low, min(value, possible[0])), min(high, max(value, possible[1]))
     if any(map(math.isnan, (value, low, high))):
-        raise ValueError(f"check {name!r}: NaN in {value} [{low}, {high}]; compute it, or remove this check")
+        raise ValueError(f"check {name!r}: NaN in {value} [{low}, {high}]; correct it, or remove this check")
     # By default one decimal more than printed, unless the computed number itself has no more decimals.
     has_no_more = low == high and abs(value - round(value, cell.decimals)) < EDGE
     shown_decimals = cell.decimals + (cell.decimals > 0 and not has_no_more) if decimals is None else decimals

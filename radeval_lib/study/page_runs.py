@@ -292,13 +292,13 @@ class PageRun(runs.Run):
             note_printed(paper, path := find_table(exhibit_id))
             names.append(f"{paper}/{path.stem}")
         names += [own_name if (own_name := f"{paper}/{name}") in PRINTED else name for name in others]
-        read_names = {*self.reading.files, *self.reading.models}
-        data_sources = {name for name in self.reading.files if not name.startswith("cells/")}
+        read_names = {*self.inputs.files, *self.inputs.models}
+        data_sources = {name for name in self.inputs.files if not name.startswith("cells/")}
         if not judged:
             generated = evidence in ("synthetic", "definition")
             names += sorted(read_names - data_sources if generated or roles is not None else read_names)
         if roles is not None:
-            job_sources = self.reading.files.keys() - data_sources
+            job_sources = self.inputs.files.keys() - data_sources
             names += sorted(read_names & {*roles, *job_sources, RECORDED_SCORES})
         return names
 
@@ -380,7 +380,7 @@ class PageRun(runs.Run):
         name : the finding's id in ``headlines.yml``.
         evidence : the kind of data behind the numbers.
         holds : whether the numbers support the finding; None if they are inconclusive.
-        rests_on : the names of what the numbers rest on (:meth:`radeval_lib.provenance.Reading.of`).
+        rests_on : the names of what the numbers rest on (:meth:`radeval_lib.provenance.Inputs.of`).
         texts : the formatted number for each name in the finding's sentences; raises KeyError if one is
             missing.
         """
@@ -445,7 +445,7 @@ def begin(notebook: str, **parameters: Any) -> PageRun:
     """Return the run of a page, after setting the style of figures; parameters and errors are those of
     :func:`radeval_lib.study.runs.begin_job`."""
     plots.use_style()
-    return runs.begin_job(notebook, kind=PageRun, **parameters)
+    return runs.begin_job(notebook, run_class=PageRun, **parameters)
 
 
 def show_quotes(exhibit_id: str) -> HTML:
@@ -530,7 +530,7 @@ def provenance(run: PageRun) -> HTML:
         "device": device(run.whole_profile.device),
     }
     run.require_papers()
-    inputs = run.reading.of()
+    inputs = run.inputs.of()
     rows |= inputs["data"]
     for role, model in inputs["models"].items():
         rows[f"model: {role}"] = escape(", ".join(model.values()))

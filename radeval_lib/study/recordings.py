@@ -36,7 +36,7 @@ from radeval_lib.metrics.base import Metric, Scores
 from radeval_lib.metrics.by_name import create, get
 from radeval_lib.paths import BUILD, RECORDED, ROOT
 from radeval_lib.placeholders import Placeholder, parse_placeholder
-from radeval_lib.provenance import RECORDED_SCORES, Reading
+from radeval_lib.provenance import RECORDED_SCORES, Inputs
 from radeval_lib.study import dependencies
 from radeval_lib.text_format import joined, long_date
 
@@ -265,11 +265,11 @@ def with_placeholder_scores(metric: Metric, names: Sequence[str] = ()) -> Metric
     return _mix_scores(metric, find_stored)
 
 
-def with_stored_scores(metric: Metric, sources: Iterable[str], root: Path, reading: Reading) -> Metric:
+def with_stored_scores(metric: Metric, sources: Iterable[str], root: Path, inputs: Inputs) -> Metric:
     """Return a copy of a metric that returns the stored scores of sets for which it is out of date.
 
     These sets are among ``sources``, and their files in the data root are the files that were scored. Their
-    tables of scores are recorded in ``reading`` as read. Without any, the metric itself is returned.
+    tables of scores are recorded in ``inputs`` as read. Without any, the metric itself is returned.
     """
     scores: dict[tuple[str, str], float] = {}
     for name in stored_sets(sources):
@@ -279,7 +279,7 @@ def with_stored_scores(metric: Metric, sources: Iterable[str], root: Path, readi
         if metric.name in recorded.load(name).table and is_out_of_date(name, metric):
             values = recorded.load(name).table[metric.name].tolist()
             scores |= zip(map(_normalize_space, read_texts(name, root)), values, strict=True)
-            reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
+            inputs.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
     if not scores:
         return metric
 

@@ -297,17 +297,17 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
         return None
     entry = exhibit(exhibit_id)
     leads = sum(not check.needed and check.aspect == "lead" and check.holds is None for check in checks)
-    conclusive = [rows for rows in group_by_key(checks) if statement_outcome(rows) != INCONCLUSIVE]
+    conclusive = [group for group in group_by_key(checks) if statement_outcome(group) != INCONCLUSIVE]
     if cells := set(list_legible_cells(exhibit_id) if entry.kind in ("table", "figure") else ()):
         cells_by_check = [
-            {cell for cell in cells if rows[0].compares(cell)} if rows[0].decides_cells else set[Any]()
-            for rows in conclusive
+            {cell for cell in cells if group[0].compares(cell)} if group[0].decides_cells else set[Any]()
+            for group in conclusive
         ]
         beside = sum(not cells_of_check for cells_of_check in cells_by_check)
         return Coverage(len(set[Any]().union(*cells_by_check)), len(cells), "cells", leads, beside)
     statements = {check.printed for check in checks}
-    open_statements = {rows[0].printed for rows in group_by_key(checks) if _is_open(rows)}
-    decided = {rows[0].printed for rows in conclusive} - open_statements
+    open_statements = {group[0].printed for group in group_by_key(checks) if _is_open(group)}
+    decided = {group[0].printed for group in conclusive} - open_statements
     total = len(statements) + entry.unchecked_on(evidence)
     return Coverage(len(decided), total, "settings" if entry.kind == "guideline" else "statements", leads)
 
@@ -335,7 +335,7 @@ def record(
         experiment.
     remaining : the part of the exhibit that was not checked, in words.
     substitutes : a description of what replaces the paper's data or models.
-    rests_on : the names of what the result rests on (:meth:`radeval_lib.provenance.Reading.of`); by default,
+    rests_on : the names of what the result rests on (:meth:`radeval_lib.provenance.Inputs.of`); by default,
         all that the run has read.
     implementation : one of :data:`radeval_lib.study.verdicts.IMPLEMENTATIONS`.
     table : the rebuilt table, which is stored with its index; column names must be unique.

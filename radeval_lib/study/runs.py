@@ -26,7 +26,7 @@ from radeval_lib import atomic, checksums, paths, provenance, registry, small_co
 from radeval_lib.data import manifests
 from radeval_lib.errors import NotebookError, ParameterError, ProfileError
 from radeval_lib.paths import display_path
-from radeval_lib.provenance import Reading
+from radeval_lib.provenance import Inputs
 from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study import dependencies, jobs, profiles, sources
 from radeval_lib.study.jobs import Job, JobOutput
@@ -49,7 +49,7 @@ class Run:
     output_dir : the folder of outputs.
     data_root : the folder of data files; None if there is none.
     parameters : a job's parameters as pairs (name, value); empty for a page.
-    reading : the files and models that the run has read so far.
+    inputs : the files and models that the run has read so far.
     """
 
     notebook: str
@@ -58,7 +58,7 @@ class Run:
     output_dir: Path
     data_root: Path | None
     parameters: tuple[tuple[str, jobs.Value], ...] = field(default=())
-    reading: Reading = field(default_factory=Reading, compare=False)
+    inputs: Inputs = field(default_factory=Inputs, compare=False)
 
     @cached_property
     def declared(self) -> Declared:
@@ -100,7 +100,7 @@ class Run:
         if self.find(dataset) is not None:
             load = registry.find("radeval_lib.data.readers:load")
             return list(load(dataset, self.data_root, self._make_note(dataset))), "open"
-        self.reading.note_file(dataset, paths.RECORDED / f"{dataset}.csv")
+        self.inputs.note_file(dataset, paths.RECORDED / f"{dataset}.csv")
         return list(registry.module("radeval_lib.data.recorded").load_records(dataset)), "recorded"
 
     def recording(self, dataset: str) -> Any:
@@ -109,7 +109,7 @@ class Run:
         self.require_declared("data", dataset)
         recorded = registry.module("radeval_lib.data.recorded")
         for path in recorded.list_tables(dataset):
-            self.reading.note_file(dataset, path)
+            self.inputs.note_file(dataset, path)
         return recorded.load(dataset)
 
     def load(self, role: str) -> list[Any]:
@@ -119,8 +119,10 @@ class Run:
         ------
         NotebookError
             If the notebook does not declare the role.
+        ProfileError
+            If the profile does not configure the role.
         RoleError
-            If the profile does not configure the role, or its source is absent.
+            If the source of the role is absent.
         """
         size = self.whole_profile.sizes.get(role, 0)
         arguments = {"size": size, "seed": self.seed, "root": self.data_root, "note": self._make_note(role)}
@@ -133,30 +135,30 @@ class Run:
         ------
         NotebookError
             If the notebook does not declare the role.
-        RoleError
+        ProfileError
             If the profile does not configure the role.
         ResultError, ModelError
             If the job that makes the model has not run yet, or the model is absent.
         StatementError
-            If the model is on a server, and no statement permits sending it the data in the data root.
+            If the model is on a server to which no statement permits sending data from the data root.
         """
         name = self.source_of("models", role)
         module = self._find_loader("models")
         module.check_permission(name, self.data_root)
         if name.startswith(CELL_MODEL):
             job = jobs.list_jobs(self.whole_profile, name.removeprefix(CELL_MODEL))[0]
-            if (where := self._read_job(job).model) is None:
+            if (location := self._read_job(job).model) is None:
                 file = f"notebooks/{job.notebook}.md"
                 raise NotebookError(f"the job {job.slug} saved no model", file, "Pass `model` to `run.save`.")
         else:
-            where = module.make_ready(name, self.output_dir / "models", self.seed)
-        self.reading.note_model(role, name, module.hash_model(where), module.find_revision(name))
-        return str(where)
+            location = module.make_ready(name, self.output_dir / "models", self.seed)
+        self.inputs.note_model(role, name, module.hash_model(location), module.find_revision(name))
+        return str(location)
 
     def metric(self, name: str, /, **settings: Any) -> Metric:
         """Return a metric with the models of this run's profile.
 
-        For texts whose scores are stored (``data_manifests/recorded/``), it returns the stored scores.
+        For texts with stored scores (``data_manifests/recorded/``), the metric returns the stored scores.
 
         Parameters
         ----------
@@ -177,17 +179,17 @@ class Run:
             return metric
         sources = [self.whole_profile.roles.get(role, role) for role in self.declared.data]
         recordings = registry.module(registry.RECORDED)
-        return recordings.with_stored_scores(metric, sources, self.data_root, self.reading)
+        return recordings.with_stored_scores(metric, sources, self.data_root, self.inputs)
 
     def unstored_metric(self, name: str, /, **settings: Any) -> Metric:
-        """Return the metric of :meth:`metric` without stored scores, so that it scores all texts itself."""
+        """Return the metric of :meth:`metric` without stored scores, so that it computes all scores."""
         self.require_declared("metrics", name)
         for setting in settings.values():
             self._find_loader("models").check_permission(str(setting), self.data_root)
         return self._find_loader("metrics").metric(name, self.model, self.profile.device, settings)
 
     def recorded_sources(self) -> list[str]:
-        """Return the sources of the declared data roles that are stored sets, each once."""
+        """Return, without repetition, those sources of the declared data roles that are stored sets."""
         configured = [self.whole_profile.roles.get(role, "") for role in self.declared.data]
         return [source for source in dict.fromkeys(configured) if registry.is_recorded(source)]
 
@@ -233,19 +235,19 @@ class Run:
         TypeError, ValueError, RestrictedTextError
             If :func:`radeval_lib.study.jobs.write` refuses a table or fact.
         """
-        job, provenance = Job(self.notebook, self.parameters), self.provenance()
+        job, origin = Job(self.notebook, self.parameters), self.provenance()
         if stage := os.environ.get(paths.STAGE):  # a build moves this folder to its place after the run
-            jobs.write(Path(stage), job, tables, facts or {}, model, provenance)
+            jobs.write(Path(stage), job, tables, facts or {}, model, origin)
             return
-        with atomic.new_folder(jobs.job_folder(self.output_dir, job)) as new:
-            jobs.write(new, job, tables, facts or {}, model, provenance)
+        with atomic.new_folder(jobs.job_folder(self.output_dir, job)) as folder:
+            jobs.write(folder, job, tables, facts or {}, model, origin)
         shutil.rmtree(jobs.unfinished_folder(self.output_dir, job), ignore_errors=True)
 
     def provenance(self, rests_on: Iterable[str] | None = None) -> dict[str, Any]:
-        """Return the provenance of this run's results, as it is stored with results and jobs.
+        """Return the provenance to store with this run's results.
 
         It names the notebook, code, profile, seed, threads, device, data, models and versions. ``rests_on``
-        names the data and models to include (:meth:`radeval_lib.provenance.Reading.of`); by default, all that
+        names the data and models to include (:meth:`radeval_lib.provenance.Inputs.of`); by default, all that
         were read.
         """
         return {
@@ -255,13 +257,14 @@ class Run:
             "seed": self.seed,
             "threads": self.whole_profile.threads,
             "device": provenance.device(self.whole_profile.device),
-            **self.reading.of(rests_on),
+            **self.inputs.of(rests_on),
             **provenance.environment(),
         }
 
     def checkpoint_folder(self, *names: str | int) -> Path:
-        """Return the folder for the checkpoints of a part of this run. It survives an interrupted run and is
-        removed when the run has ended.
+        """Return the folder for the checkpoints of a part of this run.
+
+        The folder survives an interruption and is removed when the run has ended.
 
         Parameters
         ----------
@@ -286,7 +289,7 @@ class Run:
         folder = next(filter(Path.is_dir, folders), folders[0])
         output = jobs.read(folder, job, self.whole_profile.name)
         name = f"cells/{job.notebook}/{job.slug}/{jobs.FACTS}"
-        self.reading.note_file(f"cells/{job.notebook}", folder / jobs.FACTS, name)
+        self.inputs.note_file(f"cells/{job.notebook}", folder / jobs.FACTS, name)
         return output
 
     def require_declared(self, kind: str, name: str, declared: Collection[str] | None = None) -> None:
@@ -296,7 +299,7 @@ class Run:
         """
         if name not in (getattr(self.declared, kind) if declared is None else declared):
             problem = f"this notebook does not declare {name!r} under `{kind}`"
-            remedy = f"Add it to `{kind}` under `study` in its front matter."
+            remedy = f"Add it to `{kind}` under `study` in the front matter."
             raise NotebookError(problem, f"notebooks/{self.notebook}.md", remedy)
 
     def require_papers(self) -> None:
@@ -314,9 +317,9 @@ class Run:
         """Return the profile's source of a role that the notebook declares; ``kind`` is ``data`` or
         ``models``.
 
-        If a source combines data sets with ``+`` and the data root has at least one of them, only those that
-        it has are returned. Raises NotebookError if the notebook does not declare the role, and ProfileError
-        if the profile does not configure it.
+        If a source combines data sets with ``+``, only those in the data root are returned, or all if there
+        are none. Raises NotebookError if the notebook does not declare the role, and ProfileError if the
+        profile does not configure it.
         """
         self.require_declared(kind, role)
         roles = self.whole_profile.roles if kind == "data" else self.whole_profile.models
@@ -339,13 +342,13 @@ class Run:
         return registry.module(registry.LOADERS[kind])
 
     def _make_note(self, source: str) -> Callable[[Path], None]:
-        """Return a function that records a file as read for a role or data set, by its path below the data
-        root."""
+        """Return a function that records a file as read for a role or data set, under its path below the
+        data root."""
 
         def note(path: Path) -> None:
             root = self.data_root
             name = path.relative_to(root).as_posix() if root and path.is_relative_to(root) else ""
-            self.reading.note_file(source, path, name)
+            self.inputs.note_file(source, path, name)
 
         return note
 
@@ -366,7 +369,7 @@ def begin_job(
     seed: int,
     output_dir: str = "",
     data_root: str = "",
-    kind: type[R] = Run,  # type: ignore[assignment]
+    run_class: type[R] = Run,  # type: ignore[assignment]
     **parameters: jobs.Value,
 ) -> R:
     """Return the run of a notebook, after checking its parameters and removing the results of an earlier run.
@@ -380,8 +383,8 @@ def begin_job(
     seed : 0 or more; 0 takes the profile's seed.
     output_dir : the folder of outputs; if empty, the folder from :func:`outputs_of`.
     data_root : the folder of data files; if empty, that in the environment variable ``RADEVAL_DATA_ROOT``.
-    kind : the class of the run, :class:`Run` or a subclass of it.
-    parameters : the parameters of a job, by name.
+    run_class : the class of the run, :class:`Run` or a subclass of it.
+    parameters : the parameters of a job.
 
     Raises
     ------
@@ -409,7 +412,7 @@ def begin_job(
         raise ParameterError(f"not set, but profile {profile!r} needs it", "data root", remedy)
     restricted = manifests.list_restricted(root)
     small_counts.hide_below(settings.smallest_count if restricted else 0)
-    run = kind(
+    run = run_class(
         notebook=notebook,
         whole_profile=settings,
         seed=seed or settings.seed,

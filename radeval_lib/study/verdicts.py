@@ -71,7 +71,7 @@ KINDS = ("data", "numbers", "other data", IMPLEMENTED, EXPERIMENT)
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of an exhibit a result decides.
+    """The part of an exhibit that a result decides.
 
     Attributes
     ----------

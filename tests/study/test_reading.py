@@ -34,10 +34,10 @@ def test_the_files_of_every_role_are_recorded(role: str, data_root: Path, tmp_pa
     notebook = next(name for name in notebooks() if role in declared(name).data)
     run = _run(notebook, tmp_path, data_root)
     run.load(role)
-    read = run.reading.of([role])["data"]
+    read = run.inputs.of([role])["data"]
     assert read
     assert read == {name: checksums.of_file(data_root / name) for name in read}
-    assert run.reading.files == {role: read}
+    assert run.inputs.files == {role: read}
 
 
 def test_data_that_the_notebook_does_not_declare_are_refused(data_root: Path, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_changed_file_starts_a_search_over(data_root: Path, tmp_path: Path) ->
     task, fingerprints = task_of("procedures"), []
     for _ in range(2):
         run = _run("rales/fitting", tmp_path / "out", root, "smoke")
-        run.reading.note_file(task.role, path, "openi/indiana_reports.csv")  # as `load` does, of any filler
+        run.inputs.note_file(task.role, path, "openi/indiana_reports.csv")  # as `load` does, of any filler
         fingerprints.append(search_inputs(run, task, "packaged-minilm-2", "packaged-minilm-2"))
         path.write_bytes(path.read_bytes() + b"\n")
     assert fingerprints[0] != fingerprints[1]

@@ -18,7 +18,7 @@ from radeval_lib.metrics.bertscore import BertScore
 from radeval_lib.metrics.by_name import get
 from radeval_lib.pipeline import staging
 from radeval_lib.pipeline.release import ReleaseError, refuse_out_of_date
-from radeval_lib.provenance import Reading
+from radeval_lib.provenance import Inputs
 from radeval_lib.registry import FROZEN_METRICS, METRICS
 from radeval_lib.study import begin, metric_label, recordings
 from radeval_lib.study.profiles import profile
@@ -44,7 +44,7 @@ def test_a_metric_by_rules_gives_what_is_recorded_or_is_out_of_date(
     name: str, key: str, data_root: Path
 ) -> None:
     metric, pairs = create(key), recordings.read_texts(name, data_root)
-    kept = recordings.with_stored_scores(metric, [name], data_root, Reading())
+    kept = recordings.with_stored_scores(metric, [name], data_root, Inputs())
     values = kept.score(*zip(*pairs, strict=True)).values
     np.testing.assert_allclose(values, recorded.load(name).table[key], atol=1e-9)
     assert (kept is metric) != recordings.is_out_of_date(name, metric)
@@ -54,14 +54,14 @@ def test_a_metric_that_changed_keeps_its_recorded_scores_and_scores_the_rest(
     data_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recordings, "behaviour_digest", lambda metric: "another digest")
-    metric, reading = create("green_rules_errors"), Reading()
-    kept = recordings.with_stored_scores(metric, ["radpref"], data_root, reading)
+    metric, inputs = create("green_rules_errors"), Inputs()
+    kept = recordings.with_stored_scores(metric, ["radpref"], data_root, inputs)
     reference, candidate = recordings.read_texts("radpref", data_root)[7]
     other = ("Small left pleural effusion.", "Small right pleural effusion.")
     values = kept.score([reference, other[0]], [f" {candidate}\n", other[1]]).values
     own = metric.score([other[0]], [other[1]]).values[0]
     assert values.tolist() == [recorded.load("radpref").table["green_rules_errors"][7], own]
-    assert list(reading.files["recorded"]) == ["data_manifests/recorded/radpref.csv"]
+    assert list(inputs.files["recorded"]) == ["data_manifests/recorded/radpref.csv"]
 
 
 def test_what_is_stored_anew_is_scored_anew() -> None:
@@ -80,11 +80,11 @@ def test_other_files_than_those_that_were_scored_freeze_no_metric(
 ) -> None:
     monkeypatch.setattr(recordings, "behaviour_digest", lambda metric: "another digest")
     metric = create("green_rules_errors")
-    assert recordings.with_stored_scores(metric, ["radpref", "mts_dialog"], tmp_path, Reading()) is metric
+    assert recordings.with_stored_scores(metric, ["radpref", "mts_dialog"], tmp_path, Inputs()) is metric
     for file in recorded.load("radpref").about["files"]:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("{}")
-    assert recordings.with_stored_scores(metric, ["radpref"], tmp_path, Reading()) is metric
+    assert recordings.with_stored_scores(metric, ["radpref"], tmp_path, Inputs()) is metric
 
 
 def test_placeholders_get_recorded_scores_and_texts_the_metrics_own() -> None:
@@ -134,7 +134,7 @@ def test_what_is_stored_is_stored_again(name: str, data_root: Path) -> None:
 def test_each_case_has_its_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recordings, "out_of_date", lambda name: ["bleu"] if name == "stale" else [])
     before = pd.DataFrame({"rating": np.arange(50.0), "bleu": np.linspace(0, 1, 50)})
-    run: Any = SimpleNamespace(reading=SimpleNamespace(models={"encoder": {"sha256": "a"}}))
+    run: Any = SimpleNamespace(inputs=SimpleNamespace(models={"encoder": {"sha256": "a"}}))
     turned = np.where(np.arange(50) % 2, 0.02, -0.02)  # the mean stays, and τ_b falls
 
     def holds(change: object, model: str | None, name: str = "mslr") -> bool:
