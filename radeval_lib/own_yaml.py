@@ -19,10 +19,10 @@ _COMPILED = "# compiled\n"
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """A YAML loader that rejects a repeated key; PyYAML would keep its last value."""
+    """A YAML loader that rejects repeated keys; PyYAML would keep the last value of each."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return the mapping at a node; raise ConstructorError if it repeats a key."""
+        """Return the mapping at a node; raise ConstructorError for a repeated key."""
         content: dict[Any, Any] = super().construct_mapping(node, deep)
         if len(content) < len(node.value):
             raise yaml.constructor.ConstructorError(None, None, "this mapping repeats a key", node.start_mark)

@@ -24,8 +24,8 @@ WIDEST = 0.25
 
 @dataclass(frozen=True)
 class Key:
-    """The name of a check within its exhibit: ``what`` it compares and, if several checks compare the same,
-    the ``row`` and ``column`` that distinguish it."""
+    """The name of a check within its exhibit: ``what`` it compares and, if several checks compare the
+    same thing, the ``row`` and ``column`` that distinguish it."""
 
     what: str
     row: str = ""
@@ -226,7 +226,7 @@ def check_setting(paper: str, setting: str) -> Check:
     """Return the check of a setting in a paper against the same setting in its released code.
 
     Both are in ``data_manifests/released/settings.csv``. The check holds if they are equal as numbers
-    (``2e-5`` and ``0.00002``) or, if one is no number, as strings; otherwise it fails.
+    (``2e-5`` and ``0.00002``) or, if one is not a number, as strings; otherwise it fails.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def check_setting(paper: str, setting: str) -> Check:
     """
     rows = released("settings").query("paper == @paper").set_index("setting")
     if setting not in rows.index:
-        raise ValueError(f"settings.csv has no setting {setting!r} of {paper}; correct its name, or add it")
+        raise ValueError(f"settings.csv has no setting {setting!r} of {paper}; correct the name, or add it")
     stated_value, released_value = rows.loc[setting, ["paper_says", "code_has"]]
     try:
         same = float(stated_value.replace(",", "")) == float(released_value.replace(",", ""))
@@ -250,7 +250,7 @@ def check_setting(paper: str, setting: str) -> Check:
 
 
 def above(low: float, high: float, threshold: float = 0.0) -> bool | None:
-    """Return True if an interval is above a threshold, False if it is below, or else None.
+    """Return True if an interval is above a threshold, False if it is below, and None otherwise.
 
     None means that the interval contains the threshold, or that a bound is NaN.
     """
@@ -260,7 +260,7 @@ def above(low: float, high: float, threshold: float = 0.0) -> bool | None:
 
 
 def below(low: float, high: float, threshold: float) -> bool | None:
-    """Return True if an interval is below a threshold, False if it is above, or else None.
+    """Return True if an interval is below a threshold, False if it is above, and None otherwise.
 
     None means that the interval contains the threshold, or that a bound is NaN.
     """

@@ -32,9 +32,9 @@ def _sort_by_strength(results: Sequence[Result]) -> list[Result]:
 
     Results that hold or fail come first; among them, results on the paper's data precede those on printed or
     released numbers, and these precede results on other data. Printed and released numbers must both hold:
-    of the two, an inconsistent result precedes, or else an inconclusive one.
+    of the two, an inconsistent result comes first, or else an inconclusive one.
     """
-    # Results that hold or fail have the order 0.
+    # Results that hold or fail have rank 0.
     order = {verdicts.INCONCLUSIVE: 1, verdicts.IMPLEMENTED: 2, verdicts.EXPERIMENT: 3, verdicts.EDITED: 4}
 
     def rank(result: Result) -> tuple[int, int, bool, int]:
