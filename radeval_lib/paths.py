@@ -26,7 +26,7 @@ RUNS = BUILD / "runs"
 BUILD_LOCK = ".lock"
 """Name of the file that a build locks in its output folder, so that no other process writes there."""
 IN_REACH = "restricted.txt"
-"""Name of the file in an output folder that lists the restricted data sets within the run's reach."""
+"""Name of the file in an output folder that lists the restricted data sets that the run could read."""
 DEFAULT_PROFILE = "embedded"
 """Name of the profile that commands and notebooks use by default."""
 
