@@ -32,7 +32,7 @@ def test_only_what_a_strict_reading_understands_is_readable() -> None:
 def test_one_who_knows_how_often_tokens_occur_by_hand() -> None:
     """Of seven (three taught, and one each of four tokens) token 1 has three and token 3 one; the prompt is
     not counted."""
-    task: Any = SimpleNamespace(tokenizer=range(4), example=lambda pair: {"labels": [IGNORED, *pair]})
+    task: Any = SimpleNamespace(tokenizer=range(4), make_example=lambda pair: {"labels": [IGNORED, *pair]})
     pairs: Any = [[1, 1, 2]], [[1, 3]]
     assert language_judge._score_by_frequencies(task, *pairs) == pytest.approx((log(3 / 7) + log(1 / 7)) / 2)
 
