@@ -93,7 +93,7 @@ def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         overlaps = [mention for mention in mentions if mention.first < spot.end and spot.first < mention.end]
         hosts = [mention for mention in overlaps if mention.first <= spot.first and spot.end <= mention.end]
         if overlaps and all(sense.key in sentence.vocab.devices for sense in overlaps[0].senses):
-            # The vein in the name of a line is where it is inserted, not where its tip is.
+            # The vein in the name of a line is where the line is inserted, not where its tip is.
             sentence.use(spot.first, spot.end)
             if spot.value[0].location.side:
                 overlaps[0].sides.append(spot.value[0].location.side)
@@ -254,10 +254,10 @@ def _read_size_limits(
 ) -> tuple[float, float] | None:
     """Return the smallest and largest diameter, in millimetres, that a size allows if it is not exact
     ("5-7 mm", "less than 1 cm"); None if it is exact."""
-    first = max(0, size.first - 2)
-    words_before, size_words = sentence.get_words(first, size.first), sentence.get_words(size.first, size.end)
+    start = max(0, size.first - 2)
+    words_before, size_words = sentence.get_words(start, size.first), sentence.get_words(size.first, size.end)
     if words_before & (_BELOW_WORDS | _ABOVE_WORDS):
-        sentence.use(first if "than" in words_before else size.first - 1, size.first)
+        sentence.use(start if "than" in words_before else size.first - 1, size.first)
     if words_before & _BELOW_WORDS or "sub" in size_words:
         return 0.0, max(size.value)
     if words_before & _ABOVE_WORDS:

@@ -33,7 +33,7 @@ V = TypeVar("V")
 
 def _mark_words(n: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False) -> list[bool]:
     """Return for each of ``n`` words whether it is in one of the phrases or, with ``begins``, whether it
-    is the first word of one."""
+    is the first word of a phrase."""
     flags = [False] * n
     for group in groups:
         for match in group:
@@ -56,7 +56,7 @@ def _resolve_sides(words: list[Token], side: str) -> list[Token]:
 
 
 class MarkedSentence:
-    """The phrases of every kind in a statement, and which of its words were used in reading it.
+    """The phrases in a statement by kind, and the words that were used in reading the statement.
 
     Kinds of phrases are searched one after another, and later searches skip words that earlier searches
     found. Functions that read the sentence mark the words that they use (:meth:`use`).

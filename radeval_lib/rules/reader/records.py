@@ -224,7 +224,7 @@ class NormalMention(NamedTuple):
     change: str | None
 
 
-class Unused(NamedTuple):
+class UnusedWord(NamedTuple):
     """A meaningful word that was not used in reading the sentence.
 
     Attributes
@@ -254,5 +254,5 @@ class Parsed(NamedTuple):
     normals: tuple[NormalMention, ...]
     spots: tuple[list[Spot], ...]
     used: int
-    unused: tuple[Unused, ...]
+    unused: tuple[UnusedWord, ...]
     misspelt: tuple[tuple[int, int, str], ...]

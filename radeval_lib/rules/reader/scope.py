@@ -318,8 +318,8 @@ def _denial_continues(
 
     The list ends if a clause follows. Otherwise it continues if "or" or "nor" follows before the next cue and
     before "may". Without "or", it ends if one of these comes before the next comma: a finding that lists
-    rarely deny, a finding with "may" or with a verb other than one of seeing, or a descriptor among the first
-    three words. ``cue_at`` maps the index of a cue's first word to the cue.
+    rarely deny, a finding with "may", a finding whose verb no word such as "seen" follows, or a descriptor
+    among the first three words. ``cue_at`` maps the index of a cue's first word to the cue.
     """
     points_back = any(token.word in _PRONOUNS for token in words[comma + 1 : comma + 2])
     if points_back or _starts_clause(words, comma, flags.subjects):

@@ -25,7 +25,7 @@ from radeval_lib.rules.reader.attributes import (
 from radeval_lib.rules.reader.changes import DATES, NOW, skip
 from radeval_lib.rules.reader.marked_sentence import MarkedSentence
 from radeval_lib.rules.reader.phrases import PhraseMatch, word_set
-from radeval_lib.rules.reader.records import HOME, IGNORED, Mention, Parsed, Sense, Unused
+from radeval_lib.rules.reader.records import HOME, IGNORED, Mention, Parsed, Sense, UnusedWord
 from radeval_lib.rules.reader.scope import BE
 from radeval_lib.rules.reader.vocabulary import load_vocabulary
 from radeval_lib.rules.report_text import MASK
@@ -278,7 +278,7 @@ def _select_joined_diagnoses(
 # The words of a sentence that were used in reading it, and those that were not.
 
 
-def measure_usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple[Unused, ...]]:
+def measure_usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple[UnusedWord, ...]]:
     """Return the number of meaningful words that were used in reading a sentence, and the meaningful words
     that were not.
 
@@ -307,7 +307,7 @@ def measure_usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[in
             continue
         ignored = ignored or (word.isdigit() and (not mentions or _is_date_number(sentence, i)))
         if kinds[i] or not ignored:
-            unused.append(Unused(start, end, kinds[i] or "word"))
+            unused.append(UnusedWord(start, end, kinds[i] or "word"))
     return used, tuple(dict.fromkeys(unused))
 
 
