@@ -67,7 +67,7 @@ def panels(rows: int, columns: int, height: float = 3.2, **settings: Any) -> tup
     return plt.subplots(rows, columns, figsize=(WIDTH, height * rows), **settings)
 
 
-def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> None:
+def draw_heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> None:
     """Draw a table as seaborn's heat map, with each value in black or white, whichever contrasts more.
 
     Parameters
@@ -105,7 +105,7 @@ def label_point(
     axes.annotate(text, point, offset, textcoords="offset points", **{**style, **settings})
 
 
-def intervals(
+def draw_intervals(
     axes: Axes, rows: pd.DataFrame, colours: str | Sequence[str] = PALETTE[0], *, size: float = 22
 ) -> None:
     """Draw each value as a point with its interval, one on each line from top to bottom.
@@ -120,10 +120,10 @@ def intervals(
     heights = range(len(rows))
     axes.hlines(heights, rows["low"], rows["high"], colors=colours)
     axes.scatter(rows["value"], heights, c=colours, zorder=3, s=size)
-    lines(axes, list(rows.index))
+    label_lines(axes, list(rows.index))
 
 
-def series(axes: Axes, rows: pd.DataFrame, heights: ArrayLike, number: int, label: str) -> None:
+def draw_series(axes: Axes, rows: pd.DataFrame, heights: ArrayLike, number: int, label: str) -> None:
     """Draw one of several series of values with intervals, each with its own colour and marker.
 
     Parameters
@@ -163,12 +163,12 @@ def draw_dodged(
         face = "none" if name in hollow else palette[number]
         style = {"facecolors": face, "edgecolors": palette[number], "marker": MARKERS[number], "label": name}
         axes.scatter(kind_rows[x], heights, s=30 if len(kinds) < 7 else 20, clip_on=False, zorder=3, **style)
-    lines(axes, names)
+    label_lines(axes, names)
     for height in range(len(names) - 1):
         axes.axhline(height + 0.5, color="0.85", linewidth=0.8)
 
 
-def lines(axes: Axes, names: Sequence[str]) -> None:
+def label_lines(axes: Axes, names: Sequence[str]) -> None:
     """Label the vertical axis with one line for each name, from top to bottom."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
@@ -176,7 +176,7 @@ def lines(axes: Axes, names: Sequence[str]) -> None:
     axes.spines["left"].set_visible(False)  # the grid line beside it would double it
 
 
-def forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], highlighted: str) -> None:
+def draw_forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], highlighted: str) -> None:
     """Draw each value with its interval on a separate line, and highlight one of the intervals as a vertical
     band.
 
@@ -189,4 +189,4 @@ def forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], highlighted: st
     ordered = rows.reindex(list(order))
     colours = [PALETTE[1] if name == highlighted else PALETTE[0] for name in order]
     axes.axvspan(*rows.loc[highlighted, ["low", "high"]], color=PALETTE[1], alpha=0.12, linewidth=0)
-    intervals(axes, ordered, colours)
+    draw_intervals(axes, ordered, colours)

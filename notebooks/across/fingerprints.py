@@ -158,7 +158,7 @@ def draw_words_per_no(axes: Axes, table: pd.DataFrame) -> None:
 
     The scale is logarithmic. All values and bounds must be finite.
     """
-    plots.intervals(axes, table, size=28)
+    plots.draw_intervals(axes, table, size=28)
     axes.axvline(1, color=plots.PALETTE[6], linewidth=1, linestyle=":")
     axes.set_xscale("log")
     axes.set_xticks([0.5, 1, 2, 5, 10, 20], ["½", "1", "2", "5", "10", "20"])
@@ -176,6 +176,6 @@ def draw_costs(table: pd.DataFrame, n_harmless: int) -> None:
     signs = np.where(np.arange(table.shape[1]) < n_harmless, -100, 100)
     percentages = (100 * table).map("{:z.0f}".format)
     colours = {"vmin": -50, "vmax": 50, "cmap": "RdBu"}
-    plots.heat_map(axes, signs * table, slant=35, annot=percentages, fmt="", **colours)
+    plots.draw_heat_map(axes, signs * table, slant=35, annot=percentages, fmt="", **colours)
     axes.axvline(n_harmless, color="black", linewidth=2)
     axes.set(xlabel="", ylabel="")

@@ -158,7 +158,7 @@ def draw_differences(card: Card) -> Figure:
     axes.barh(range(len(rivals)), 2 * detectable, left=-detectable, height=0.8, color="#dddddd")
     axes.axvline(0, color=plots.PALETTE[6], linewidth=1)
     columns = {"difference": "value", "difference_low": "low", "difference_high": "high"}
-    plots.intervals(axes, differences.rename(columns=columns), size=28)
+    plots.draw_intervals(axes, differences.rename(columns=columns), size=28)
     axes.grid(visible=False)
     axes.tick_params(axis="x", bottom=True)
     axes.set_xlabel("τ_b with the mean grade,\nfive lines minus the other")

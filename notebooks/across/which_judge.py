@@ -337,7 +337,7 @@ def draw_auc(table: pd.DataFrame, group_of: pd.Series) -> None:
     """
     _, axes = plots.panels(1, 1, 3.4)
     axes.axvline(0.5, color="0.6", linewidth=1)
-    plots.intervals(axes, table, list(group_of[table.index].map(_COLOURS)), size=28)
+    plots.draw_intervals(axes, table, list(group_of[table.index].map(_COLOURS)), size=28)
     axes.set(xlabel="AUC", xlim=(0, 1.02))
 
 
@@ -360,7 +360,7 @@ def draw_agreement(tables: Mapping[str, pd.DataFrame], group_of: pd.Series) -> F
         axes.plot([], [], marker, color="0.4", label=title)
     for group, colour in _COLOURS.items():
         axes.plot([], [], color=colour, linewidth=4, label=group)
-    plots.lines(axes, names)
+    plots.label_lines(axes, names)
     axes.set_xlabel("τ_b with the mean grade of the other radiologists")
     figure.legend(loc="outside upper left", ncols=2, fontsize=10.5)
     return figure

@@ -174,5 +174,5 @@ def draw_hours(axes: Axes, times: pd.Series) -> None:
     axes.set_xscale("log")
     axes.set_xticks([1 / 60, 1, 24, 240], ["1 min", "1 h", "1 day", "10 days"])
     axes.set_xticks([], minor=True)
-    plots.lines(axes, list(hours.index))
+    plots.label_lines(axes, list(hours.index))
     axes.set_xlabel("time to score MIMIC-CXR on this processor")

@@ -152,7 +152,7 @@ def draw_regimes(by_regime: Mapping[str, PercentScores]) -> Figure:
     figure, axes = plots.panels(len(shares), 1, height=1.3, sharex=True, squeeze=False)
     for axis, name in zip(axes[:, 0], shares, strict=True):
         rows = by_regime[name].intervals()
-        plots.intervals(axis, rows[rows["column"] == SCORE].set_index("encoder"))
+        plots.draw_intervals(axis, rows[rows["column"] == SCORE].set_index("encoder"))
         axis.set_title(REGIMES[name])
     axes[-1, 0].set_xlabel("NLU score, %")
     return figure

@@ -45,7 +45,7 @@ def draw_fairness(fair: pd.DataFrame) -> Figure:
         ax.remove()
     for ax, phenomenon in zip(grid.flat, shown, strict=False):
         ax.axvline(0.5, color="#888888", linewidth=1)
-        plots.intervals(ax, fair.loc[phenomenon])
+        plots.draw_intervals(ax, fair.loc[phenomenon])
         n = int(fair.loc[phenomenon, "n"].iloc[0])
         ax.set(title=f"{fill(phenomenon, 15)}\n(n = {n})", xlim=(-0.04, 1.04))
         ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])

@@ -87,7 +87,7 @@ def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
     a training set from those without.
     """
     style = {"cmap": "Blues", "linewidths": 0.5, "annot_kws": {"size": 11}}
-    plots.heat_map(axes, 100 * table.astype(float), slant=60, fmt=".0f", **style)
+    plots.draw_heat_map(axes, 100 * table.astype(float), slant=60, fmt=".0f", **style)
     axes.axvline(len(TRAINED), color=plots.PALETTE[1], linewidth=2)
     axes.axhline(table.index.get_loc(ALL), color=plots.PALETTE[1], linewidth=2)
     axes.set(xlabel="tested on", ylabel="trained on")

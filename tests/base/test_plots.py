@@ -17,7 +17,7 @@ def contrast(first: object, second: object) -> float:
 
 def test_texts_on_a_heat_map_contrast_with_their_cells() -> None:
     _, axes = plots.panels(1, 1)
-    plots.heat_map(axes, np.linspace(0, 1, 30).reshape(3, 10), cmap="Blues", mask=np.eye(3, 10, dtype=bool))
+    plots.draw_heat_map(axes, np.linspace(0, 1, 30).reshape(3, 10), cmap="Blues", mask=np.eye(3, 10) > 0)
     cells = axes.collections[0].get_facecolor()
     assert len(axes.texts) == 27
     for text in axes.texts:
@@ -29,6 +29,6 @@ def test_texts_on_a_heat_map_contrast_with_their_cells() -> None:
 def test_cells_of_a_heat_map_choose_their_ink_whatever_stood_on_the_axes() -> None:
     figure, axes = plots.panels(1, 1)
     axes.scatter([0], [0], color="black")
-    plots.heat_map(axes, pd.DataFrame([[0.0, 1.0]]), cmap="Greys", vmin=0, vmax=1)
+    plots.draw_heat_map(axes, pd.DataFrame([[0.0, 1.0]]), cmap="Greys", vmin=0, vmax=1)
     assert [text.get_color() for text in axes.texts] == ["black", "white"]
     plt.close(figure)
