@@ -274,14 +274,14 @@ def compare(
     formulas = {name: scores.formula for name, scores in results.items()}
     systems_table, pairs_table = compare_systems(tables, formulas, resamples=resamples, seed=seed)
     tested_tables = {
-        name: {system: table for system, table in by_system.items() if system not in FLOOR}
-        for name, by_system in tables.items()
+        name: {system: table for system, table in system_tables.items() if system not in FLOOR}
+        for name, system_tables in tables.items()
     }
     if floor:
         _, pairs_table = compare_systems(tested_tables, formulas, resamples=resamples, seed=seed)
     lines = cautions.lines()
-    for name, by_system in tested_tables.items():
-        lines += _find_interval_cautions(name, by_system, is_mean=descriptions[name]["value"] == "mean")
+    for name, system_tables in tested_tables.items():
+        lines += _find_interval_cautions(name, system_tables, is_mean=descriptions[name]["value"] == "mean")
     clusters, verdicts = rank_systems(systems_table, pairs_table, descriptions, cautions)
     for index, row in systems_table.iterrows():
         description, count = descriptions[row["metric"]], int(row["cases"])
@@ -319,15 +319,16 @@ def compare_files(
         columns ``candidate:<system>``.
     candidates : a mapping from the name of each further system to its file, which has a column ``candidate``,
         or columns ``<metric>`` as ``radbook score`` writes them. If the main file has a column ``id``, rows
-        are joined on it and the system file's column ``id``, or another with the same values; otherwise, by
-        position. Any other column that both files have must have equal values in every row.
+        are joined on it and the column ``id`` of the system's file, or a column there with the same values;
+        otherwise, rows are joined by position. Any other column that both files have must have equal values
+        in every row.
     metrics, floor : as for :func:`compare`.
 
     Raises
     ------
     MetricError
-        As :func:`compare`, or if a file is malformed, two systems have the same name, or rows cannot be
-        joined.
+        For the same causes as :func:`compare`, or if a file is malformed, two systems have the same name, or
+        rows cannot be joined.
     """
     frame, columns, notes = read_table(Path(path)), dict(systems or {}), list[str]()
     main_file = Path(path).name
@@ -450,8 +451,8 @@ def _select_texts(frame: pd.DataFrame, columns: Mapping[str, str], floor: bool) 
     """
     if REFERENCE not in frame or not set(columns.values()) <= set(frame.columns):
         return None
-    kept = [name for name in (ID, *CONTEXT) if name in frame]
-    texts = frame[[REFERENCE, *kept]].assign(
+    extra_columns = [name for name in (ID, *CONTEXT) if name in frame]
+    texts = frame[[REFERENCE, *extra_columns]].assign(
         **{f"{CANDIDATE}:{system}": frame[column] for system, column in columns.items()}
     )
     if floor:
@@ -510,15 +511,15 @@ def _score_systems(
         for name in settings
         if any(f"{name}:{system}" in frame for system in columns)
     }
-    unscored = {name: settings[name] for name in settings if name not in scores_by_metric}
+    new_settings = {name: settings[name] for name in settings if name not in scores_by_metric}
     texts = _select_texts(frame, columns, floor)
     if texts is None:
-        if unscored:
+        if new_settings:
             missing_column = next(name for name in (REFERENCE, *columns.values()) if name not in frame)
-            remedy = f"Add the column of texts, or scores of {list_names(unscored)} for every system."
+            remedy = f"Add the column of texts, or scores of {list_names(new_settings)} for every system."
             raise MetricError(f"no column {to_line(missing_column, 40)!r}", "references", remedy)
         return scores_by_metric, {}
-    chosen = choose(unscored) if unscored else ChosenMetrics({}, {}, {})
+    chosen = choose(new_settings) if new_settings else ChosenMetrics({}, {}, {})
     evaluation = scoring.evaluate(texts, chosen.metrics, "references")
     chosen.leave_out(evaluation.failed)
     systems = [scoring.get_system(column) or CANDIDATE for column in evaluation.columns]
