@@ -123,8 +123,8 @@ class RadCliQ(Metric):
             If ``baseline`` is not in [0, 1).
         """
         if self.baseline is None:
-            released = (self.encoder, self.layer) == ("distilroberta-base", 5)
-            self.baseline = DISTILROBERTA_BASELINE if released else 0.0
+            is_released = (self.encoder, self.layer) == ("distilroberta-base", 5)
+            self.baseline = DISTILROBERTA_BASELINE if is_released else 0.0
         if not 0 <= self.baseline < 1:
             remedy = "Give a number of at least 0 and below 1, or none for the default."
             raise MetricError(f"{self.baseline} is not in [0, 1)", "radcliq.baseline", remedy)

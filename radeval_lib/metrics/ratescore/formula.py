@@ -290,14 +290,18 @@ class Explanation:
 
 
 def cosines(queries: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the cosine of every row of ``queries``, shape (n, d), with every row of ``others``, shape (m,
-    d), as float64 of shape (n, m); 0 for a zero vector."""
+    """Return the cosine of each row of ``queries`` with each row of ``others``; 0 for a zero vector.
+
+    For arrays of shape (n, d) and (m, d), the result is float64 of shape (n, m).
+    """
     return normalize_rows(queries) @ normalize_rows(others).T
 
 
 def normalize_rows(vectors: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the rows scaled to length 1, float64 of the same shape. Norms below 1e-12 count as 1e-12, as in
-    torch."""
+    """Return the vectors scaled to length 1 along the last axis, float64 of the same shape.
+
+    Norms below 1e-12 count as 1e-12, as in torch.
+    """
     rows = np.asarray(vectors, dtype=np.float64)
     return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
 
@@ -331,8 +335,8 @@ class Scorer:
         self._penalties = build_penalty_matrix(self.weights.penalty, self.options)
 
     def empty_score(self, reference: int, candidate: int) -> float:
-        """Return the score of a pair in which at least one text has no entity, according to the option
-        ``empty``: 0, 0.5 or 1.
+        """Return the score, 0, 0.5 or 1, that the option ``empty`` gives to a pair in which at least one text
+        has no entity.
 
         Parameters
         ----------

@@ -246,8 +246,7 @@ class _Search:
 
 
 def _build_pattern(node: _Node, symbol: str) -> str:
-    """Return a regular expression that matches wherever a rule below a node matches, and at few other
-    positions.
+    """Return a regular expression that matches wherever a rule below a node does, and at few other positions.
 
     If a rule begins with another rule, only the shorter one is expressed. ``symbol`` is the expression of
     the previous character.
@@ -331,8 +330,8 @@ def _fill_gap(output: list[list[int]], text: str, end: int) -> None:
 
 
 def _trim_gap(text: str, begin: int, end: int) -> list[int] | None:
-    """Return [start, end] of the text from ``begin`` to ``end`` without leading white space, and without
-    trailing white space and signs other than closing ones; None if fewer than two characters are left."""
+    """Return [start, end] of the text from ``begin`` to ``end`` without leading and trailing white space and
+    without trailing signs other than ``.!?)]"``; None if fewer than two characters are left."""
     first_visible = next((index for index in range(begin, end) if not text[index].isspace()), None)
     if first_visible is None:
         return None
@@ -349,8 +348,10 @@ _INNER = re.compile(r"(?<=[a-z])(\.)(?=[A-Z])|(?<=[A-Za-z])([,:<>=/-])(?=[A-Za-z
 
 
 def split(text: str, min_characters: int = 3) -> list[str]:
-    """Return the sentences of a text, in order and without white space around them; those of fewer than
-    ``min_characters`` characters are left out. An empty text has none."""
+    """Return the sentences of a text, in order and without white space around them.
+
+    Sentences of fewer than ``min_characters`` characters are left out. An empty text has no sentence.
+    """
     if not text or text.isspace():
         return []
     spans = find_spans(text)
