@@ -33,7 +33,7 @@ _PER_YEAR = {"y": 1.0, "m": 12.0, "w": 365.25 / 7, "d": 365.25}
 
 
 def name_column(metric: str, candidate: str) -> str:
-    """Return the name for the column of a metric's scores of the candidates in a column."""
+    """Return the name of the column of scores for a metric and a column of candidates."""
     return metric + candidate.removeprefix(CANDIDATE)
 
 
@@ -169,7 +169,7 @@ class Evaluation(NamedTuple):
     ----------
     columns : the names of the columns of candidates.
     pairs : (reference, candidate), row by row and, within a row, in the order of ``columns``.
-    contexts : the context of the patient of each pair; None if the table has none, or no metric uses them.
+    contexts : the context of each pair's patient; None if the table has no contexts or no metric uses them.
     scored : a mapping from metric to its results.
     failed : a mapping from each metric that could not score to its error.
     """
@@ -187,9 +187,9 @@ class Evaluation(NamedTuple):
     def add_cautions(
         self, cautions: Cautions, ids: Iterable[object], *, start: int = 1, exempt_systems: Sequence[str] = ()
     ) -> list[list[str]]:
-        """Count the cautions about all pairs in ``cautions``, and return a list of them for each pair.
+        """Count the cautions about all pairs in ``cautions``, and return the cautions about each pair.
 
-        ``ids`` are the ids of the rows, and ``start`` is the number of the first row. Pairs of the
+        ``ids`` are the ids of the rows, and ``start`` is the number of the first row. Cautions about
         ``exempt_systems`` are neither counted nor returned.
         """
         cautions.add_ids(ids)
