@@ -63,5 +63,5 @@ def compile_to_json(path: Path) -> str:
 
 
 def _restore_integer_keys(content: dict[str, Any]) -> dict[Any, Any]:
-    """Return a mapping whose keys made of digits are integers again; JSON stores every key as a string."""
+    """Return a mapping with integers for keys that consist of digits; JSON stores every key as a string."""
     return {int(key) if key.isdecimal() else key: value for key, value in content.items()}

@@ -103,7 +103,7 @@ class Inputs:
                 data |= sources[f"cells/{name}"]
             else:
                 remedy = f"Read it first; read so far: {', '.join([*sources, *self.models]) or 'nothing'}."
-                raise ResultError(f"{name!r} was not read in this run", remedy=remedy)
+                raise ResultError(f"{name!r} was not read in this run", "rests_on", remedy)
         return {"data": dict(sorted(data.items())), "models": dict(sorted(models.items()))}
 
 

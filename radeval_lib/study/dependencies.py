@@ -222,8 +222,8 @@ def readers(source: str, role: str) -> list[str]:
         for name in registry.datasets_of(source)
         if name in data_sets()
     ]
-    edits = ["radeval_lib.data.openi", "radeval_lib.data.report_edits"]
-    return [*names, *(edits if role == "edited_reports" else [])]
+    edit_modules = ["radeval_lib.data.openi", "radeval_lib.data.report_edits"]
+    return [*names, *(edit_modules if role == "edited_reports" else [])]
 
 
 def cells_read(inputs: Declared, settings: Profile) -> list[str]:

@@ -85,7 +85,7 @@ def executed_path(output_dir: Path, name: str, *, is_cell: bool) -> Path:
 
 
 def planned_jobs(profile: Profile) -> list[Job]:
-    """Return all jobs of a profile, each once, in the order of the job lists."""
+    """Return all jobs of a profile, without repetition, in the order of the job lists."""
     plans = dict.fromkeys(registry.PLANS.values())
     return list(dict.fromkeys(job for plan in plans for job in registry.find(plan)(profile)))
 

@@ -151,7 +151,7 @@ def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
 
 
 def stored_sets(sources: Iterable[str]) -> list[str]:
-    """Return the data sets with stored scores among the sources of roles, each once."""
+    """Return, without repetition, the data sets among the sources of roles that have stored scores."""
     data_sets = (name for source in sources for name in registry.datasets_of(source))
     stored = [name for name in recorded.names() if name in registry.RECORDINGS]
     return [name for name in dict.fromkeys(data_sets) if name in stored]
@@ -249,14 +249,14 @@ def with_placeholder_scores(metric: Metric, names: Sequence[str] = ()) -> Metric
         for name in {candidate.set for candidate in by_row.values()}:
             columns = recorded.load(name).about["columns"]
             if metric.name not in columns:
-                problem = f"no scores by the metric {metric.name} are stored"
+                problem = f"no scores by {metric.name} are stored"
                 raise DataError(problem, name, f"Run `radbook record {name}`.")
             settings = columns[metric.name]["settings"]
             if any(
                 value != settings.get(key) for key, value in settings_text(metric).items() if key in names
             ):
                 listed = ", ".join(f"{key} {value}" for key, value in settings.items())
-                problem = f"the scores by the metric {metric.name} were computed with other settings"
+                problem = f"the scores by {metric.name} were computed with other settings"
                 raise DataError(problem, name, f"Use the stored settings: {listed or 'none'}.")
         texts = [pairs[row][1] for row in by_row]
         scores = recorded.read_column(texts, metric.name).tolist() if texts else []

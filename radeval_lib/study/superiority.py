@@ -57,7 +57,7 @@ class Lead:
         """Return the lead that a difference with its two-sided p value shows.
 
         A positive difference is in the claimed direction. ``note`` is added to the wording.
-        Raises ValueError if the difference or p is NaN.
+        Raises ValueError if the difference or ``p`` is NaN.
         """
         if math.isnan(difference) or math.isnan(p):
             raise ValueError(f"difference {difference} or p {p} is NaN; use UNKNOWN if there is no test")
@@ -264,7 +264,7 @@ def lead_of_correlations(first: Number, second: Number, n: int, kind: printed.Ki
 
 def _measure_gap(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
     """Return the difference of two correlations on Fisher's scale, and the smallest correlation of their
-    errors that makes it significant. Each is a triple (value, low, high), with its 95% interval."""
+    errors that makes it significant. Each correlation is a triple (value, low, high) with a 95% interval."""
     gap = math.atanh(first[0]) - math.atanh(second[0])
     errors = [printed.standard_error(low, high) for _, low, high in (first, second)]
     return gap, printed.needed_correlation(gap, *errors)
@@ -273,7 +273,7 @@ def _measure_gap(first: Sequence[float], second: Sequence[float]) -> tuple[float
 def lead_of_intervals(first: Sequence[Number], second: Sequence[Number]) -> Lead:
     """Return the lead of one printed correlation over another, whatever the correlation of their errors.
 
-    Each is a triple (value, low, high), with its 95% interval.
+    Each correlation is a triple (value, low, high) with a 95% confidence interval.
     """
     return _infer_lead(
         (_measure_gap(row[:3], row[3:]) for row in _combine_roundings([*first, *second])), "their errors"
@@ -284,7 +284,7 @@ def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, low
     """Return the lead of one printed mean over another on the same ``n`` cases, whatever the correlation of
     their errors.
 
-    Each is a pair (mean, standard deviation over cases). With ``lower``, the lower mean leads. The test is a
+    Each mean is a pair (mean, standard deviation over cases). With ``lower``, the lower mean leads. The test is a
     z-test with the quantile of Student's t for n - 1 degrees of freedom.
     """
     # The z-test's critical value becomes Student's if the standard errors are scaled by the ratio of the two.
