@@ -40,7 +40,7 @@ def render(
     matched: Findings,
     explanation: str = "",
 ) -> str:
-    """Return a GREEN analysis in the layout that the prompt asks for.
+    """Return a GREEN analysis in the layout that GREEN's prompt asks for.
 
     Parameters
     ----------

@@ -44,8 +44,8 @@ def joined(parts: Sequence[str], last: str = "and") -> str:
 def out_of(part: int, whole: int, write: Callable[[int], str] = in_words) -> str:
     """Return a count and its total for running text, such as ``two of five``, ``all five`` or ``both``.
 
-    If ``part`` is 0, the result is ``none of five``; if both are 1, it is ``one of one``. ``write`` formats
-    each number; pass ``str`` for digits.
+    If ``part`` is 0, the result is ``none of five``; if both numbers are 1, it is ``one of one``. ``write``
+    formats each number; pass ``str`` for digits.
     """
     if part == whole > 1:
         return "both" if whole == 2 else f"all {write(whole)}"

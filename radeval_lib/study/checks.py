@@ -129,7 +129,7 @@ def check_value(
 ) -> Check:
     """Return the check of a printed number against a computed one.
 
-    It fails if the computed interval (a point, if ``computed`` is a float) does not overlap the interval of
+    The check fails if the computed interval (a point, if ``computed`` is a float) does not overlap the interval of
     numbers that round to the printed one. If they overlap, the check holds, unless the computed interval
     covers a quarter (:data:`WIDEST`) or more of the quantity's possible values: then it is inconclusive.
 
@@ -139,7 +139,7 @@ def check_value(
     printed : the printed number, or its digits.
     computed : the computed number, in the printed unit.
     decimals : the number of decimals shown of the computed number. By default, it is that of the printed
-        number, and one more if this is above 0 and rounding to it would change the computed number.
+        number, or one more if the printed number has decimals and the computed one has more of them.
     possible : the smallest and the largest possible value, in the printed unit; by default, 0 and twice the
         printed value. For a printed 0 without ``possible``, no interval is too wide.
     cells : the printed cells that are compared; by default, ``printed``.

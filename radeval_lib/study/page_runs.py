@@ -93,8 +93,8 @@ class Basis(NamedTuple):
 
 
 def metric_label(metric: Metric | type[Metric], models: Mapping[str, str]) -> str:
-    """Return a metric's title, followed in brackets by the model that replaces its published one, if any:
-    ``RaTEScore (our NER model)``, ``BERTScore (MiniLM)``.
+    """Return a metric's title, followed in brackets by any model that replaces the published one, such as
+    ``RaTEScore (our NER model)`` or ``BERTScore (MiniLM)``.
 
     ``models`` is a mapping from model role to source, as in a profile or a stored set.
     """
@@ -341,8 +341,7 @@ class PageRun(runs.Run):
                     draft.table(table)
 
     def claim(self, name: str, *parts: bool | Check | None) -> HTML | None:
-        """Record whether this build supports a claim that the page makes, and return a warning if it does
-        not.
+        """Record whether this build supports a claim of the page, and return a warning if it does not.
 
         Call it in the cell after the paragraph that makes the claim.
 
@@ -473,7 +472,7 @@ def only_with_data(
 
     Parameters
     ----------
-    roles : data roles, at least one.
+    roles : the data roles that the rest of the page needs, at least one.
     one_set : whether the page also ends if the roles have different data sets.
     dataset : a data set whose files the page reads itself; the page also ends if it is neither a source of
         the first role nor in the data root.
@@ -567,6 +566,6 @@ def glue(**values: str) -> None:
 
 
 def phrase(estimate: Estimate, *, more: str, less: str, open: str) -> str:
-    """Return one of three phrases by an estimate's interval: ``more`` if it is above 0, ``less`` if it is
-    below 0, and ``open`` if it contains 0 or a bound is NaN."""
+    """Return the phrase for an estimate's interval: ``more`` if the interval is above 0, ``less`` if it is below
+    0, and ``open`` if it contains 0 or a bound is NaN."""
     return {True: more, False: less, None: open}[above(estimate.low, estimate.high)]

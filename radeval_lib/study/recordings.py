@@ -302,8 +302,8 @@ def _parse_pair(reference: str, candidate: str) -> Placeholder:
     Raises
     ------
     DataError
-        If the pair is not that of a reference's placeholder and the placeholder of a candidate for this
-        reference, because only these pairs have stored scores.
+        If the pair is not the placeholder of a reference and that of a candidate for this reference, because
+        only these pairs have stored scores.
     """
     left, right = parse_placeholder(reference), parse_placeholder(candidate)
     is_pair = left and right and (left.set, left.side, right.side) == (right.set, "reference", "candidate")

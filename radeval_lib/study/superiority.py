@@ -164,8 +164,9 @@ def unknown_leads(
 def _check_lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool) -> Check:
     """Return the check of the leads over all rivals; ``leads`` is a mapping from rival to the lead over it.
 
-    It holds if all leads are established, fails if the opposite of one is, and is otherwise inconclusive.
-    ``needed`` says whether the exhibit's verdict needs it to be conclusive.
+    The check holds if all leads are established, fails if the opposite of one is, and is otherwise
+    inconclusive.
+    ``needed`` says whether the exhibit's verdict needs the check to be conclusive.
     """
     signs = [lead.sign for lead in leads.values()]
     outcome = _BY_SIGN[min(signs)]
@@ -284,8 +285,8 @@ def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, low
     """Return the lead of one printed mean over another on the same ``n`` cases, whatever the correlation of
     their errors.
 
-    Each mean is a pair (mean, standard deviation over cases). With ``lower``, the lower mean leads. The test is a
-    z-test with the quantile of Student's t for n - 1 degrees of freedom.
+    ``first`` and ``second`` are pairs (mean, standard deviation over cases). If ``lower``, the lower mean
+    leads. The test is a z-test with the quantile of Student's t for n - 1 degrees of freedom.
     """
     # The z-test's critical value becomes Student's if the standard errors are scaled by the ratio of the two.
     factor = float(t.ppf(1 - LEVEL / 2, n - 1) / norm.ppf(1 - LEVEL / 2)) / math.sqrt(n)
