@@ -164,7 +164,7 @@ def scale_of(source: str) -> str:
 
 
 def is_recorded(source: str) -> bool:
-    """Return whether a role's source is a stored set, such as ``recorded/radpref``, rather than a data set."""
+    """Return whether a role's source is a stored set, such as ``recorded/radpref``, and not a data set."""
     return source.startswith(_RECORDED)
 
 

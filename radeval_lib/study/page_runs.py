@@ -566,6 +566,6 @@ def glue(**values: str) -> None:
 
 
 def phrase(estimate: Estimate, *, more: str, less: str, open: str) -> str:
-    """Return the phrase for an estimate's interval: ``more`` if the interval is above 0, ``less`` if it is below
-    0, and ``open`` if it contains 0 or a bound is NaN."""
+    """Return the phrase for an estimate's interval: ``more`` if the interval is above 0, ``less`` if it is
+    below 0, and ``open`` if it contains 0 or a bound is NaN."""
     return {True: more, False: less, None: open}[above(estimate.low, estimate.high)]

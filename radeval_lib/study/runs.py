@@ -81,7 +81,7 @@ class Run:
         return np.random.default_rng([self.seed, key])
 
     def find(self, dataset: str, file: str = "") -> Path | None:
-        """Verify a data set's file, record it as read, and return its path; return None if the file is absent.
+        """Verify a data set's file, record it as read, and return its path, or None if the file is absent.
 
         ``file`` is the path, or the end of the path, of the file; by default, the data set's first file.
         """
