@@ -130,8 +130,9 @@ def check_value(
     """Return the check of a printed number against a computed one.
 
     The check fails if the computed interval (a point, if ``computed`` is a float) does not overlap the
-    interval of numbers that round to the printed one. If they overlap, the check holds, unless the computed interval
-    covers a quarter (:data:`WIDEST`) or more of the quantity's possible values: then it is inconclusive.
+    interval of numbers that round to the printed one. If they overlap, the check holds, unless the computed
+    interval covers a quarter (:data:`WIDEST`) or more of the quantity's possible values: then it is
+    inconclusive.
 
     Parameters
     ----------
