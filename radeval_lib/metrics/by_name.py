@@ -210,7 +210,8 @@ def _find_substitutes(name: str, settings: Mapping[str, Any], download: bool) ->
 
     Parameters
     ----------
-    settings : the caller's settings; a role that they configure gets no substitute.
+    name : the name of the metric.
+    settings : the caller's settings; a role with a setting gets no substitute.
     download : whether a default model may be downloaded instead.
 
     Returns

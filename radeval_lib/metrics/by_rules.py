@@ -72,11 +72,11 @@ def build_page_data(reference: str, candidate: str) -> dict[str, Any]:
     """
     pair = (reference, candidate)
     judgement = judge_pair(*pair)
-    green = compute_green_score(judgement.matched_findings, sum(judgement.count(True)))
+    green_score = compute_green_score(judgement.matched_findings, sum(judgement.count(True)))
     reasons = list(list_reasons(judgement))
     errors = [reason for reason in reasons if reason.kind == "error"]
     return {
-        "scores": {"green_rules": green, "green_rules_errors": judgement.weighted_errors},
+        "scores": {"green_rules": green_score, "green_rules_errors": judgement.weighted_errors},
         "cautions": list(dict.fromkeys([*find_text_cautions(*pair), *find_rule_cautions(*pair)])),
         "errors": [
             {key: getattr(reason, key) for key in ("category", "says", "rule", "significant", "weight")}

@@ -187,11 +187,11 @@ class Cautions:
         self._ids = array("q")  # hashes of the rows' ids
 
     def add_ids(self, ids: Iterable[object]) -> None:
-        """Remember the ids of the next rows, so that :meth:`lines` can name the rows with a repeated id."""
+        """Store hashes of the next rows' ids, with which :meth:`lines` finds rows with a repeated id."""
         self._ids.extend(hash(str(row_id)) for row_id in ids)
 
     def add(
-        self, system: str, row: int, pair: tuple[str, str], by_metric: Mapping[str, Iterable[str]]
+        self, system: str, row: int, pair: tuple[str, str], cautions_of: Mapping[str, Iterable[str]]
     ) -> list[str]:
         """Count the cautions about a pair, and return them; a caution of one metric begins with its name.
 
@@ -200,7 +200,7 @@ class Cautions:
         system : the system that wrote the candidate; empty if it has no name.
         row : the number of the pair's row, from 1.
         pair : (reference, candidate).
-        by_metric : a mapping from metric to the cautions that it gives about the pair.
+        cautions_of : a mapping from metric to the cautions that it gives about the pair.
         """
         common, pair_cautions = list(find_text_cautions(*pair)), []
         self._pair_counts[system] += 1
@@ -212,7 +212,7 @@ class Cautions:
             self._rows.setdefault((system, "", caution), Rows()).add(row)
             pair_cautions.append(caution)
         for metric in self.metrics:
-            own_cautions = dict.fromkeys(by_metric.get(metric, ()))
+            own_cautions = dict.fromkeys(cautions_of.get(metric, ()))
             further_cautions = [caution for caution in own_cautions if caution not in common]
             for caution in further_cautions:
                 self._rows.setdefault((system, metric, caution), Rows()).add(row)
@@ -227,12 +227,12 @@ class Cautions:
 
         A caution that follows from the texts holds for every metric and is returned once, without metrics.
         """
-        by_metric: dict[tuple[str, str, str], list[str]] = {}
+        metrics_of: dict[tuple[str, str, str], list[str]] = {}
         for (system, metric, caution), rows in self._rows.items():
-            by_metric.setdefault((system, caution, str(rows)), []).append(metric)
+            metrics_of.setdefault((system, caution, str(rows)), []).append(metric)
         lines = [
             _join_parts(", ".join(metrics), system, f"{caution}: {rows}")
-            for (system, caution, rows), metrics in by_metric.items()
+            for (system, caution, rows), metrics in metrics_of.items()
         ]
         for system, hashes in self._hashes.items():
             lines += [_join_parts("", system, caution) for caution, _ in _find_system_cautions(*hashes)]
@@ -244,12 +244,12 @@ class Cautions:
         return lines
 
     def summarize(self, system: str, metric: str) -> str:
-        """Return a clause with the cautions that must be named where a system is called better by a metric;
-        empty if there are none.
+        """Return a clause with the cautions to name where a metric calls a system better; empty if there are
+        none.
 
-        These are the cautions about the system as a whole that concern more than
-        :data:`DOUBT_SHARE` of the pairs and, if more than that share of the pairs have a caution other
-        than :data:`EQUAL`, the two most frequent of these cautions.
+        These are the cautions about the system as a whole that concern more than :data:`DOUBT_SHARE` of the
+        pairs and, if more than that share of the pairs have a caution other than :data:`EQUAL`, the two most
+        frequent of these cautions.
         """
         total = self._pair_counts[system]
         if not total:
