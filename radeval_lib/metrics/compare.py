@@ -42,13 +42,13 @@ _NUMERIC = ("value", "difference", "low", "high", "p", "p_holm", "standardised")
 
 @dataclass(frozen=True)
 class Comparison:
-    """The results of comparing systems, which print as a table and a sentence for each metric.
+    """A comparison of systems, which prints as a table and a sentence for each metric.
 
     Attributes
     ----------
     systems, pairs : the tables of :func:`radeval_lib.stats.system_comparison.compare_systems`; ``systems``
-        also has a column ``cluster`` (Int64), 1 for the best systems; missing for a system that is not
-        ranked.
+        also has a column ``cluster`` (Int64), which is 1 for the best systems and missing for a system that
+        is not ranked.
     metrics : a mapping from each metric's name to a dictionary with the keys ``value`` (``corpus`` for a
         corpus score that is not a mean, else ``mean``) and, unless the table already had the scores,
         ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or ``lower``), ``range``, ``models``,
@@ -207,9 +207,9 @@ def _is_lower_better(description: Mapping[str, Any]) -> bool:
 def select_bibtex(keys: Iterable[str]) -> str:
     """Return the BibTeX entries of ``references.bib`` with these keys, in the file's order; unknown keys are
     ignored."""
-    entries, cited = re.split(r"\n(?=@)", REFERENCES.read_text(encoding="utf-8")), set(keys)
-    kept = [entry.strip() for entry in entries if re.split(r"[{,]", entry, maxsplit=2)[1] in cited]
-    return "\n\n".join(kept)
+    entries, unique_keys = re.split(r"\n(?=@)", REFERENCES.read_text(encoding="utf-8")), set(keys)
+    cited = [entry.strip() for entry in entries if re.split(r"[{,]", entry, maxsplit=2)[1] in unique_keys]
+    return "\n\n".join(cited)
 
 
 def compare(

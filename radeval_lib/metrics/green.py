@@ -173,7 +173,7 @@ def _parse_errors_strictly(name: str, body: str, faults: list[str]) -> Counts | 
     """
     if _NONE.match(body) and not _MARKER.search(body):
         return _NO_ERRORS
-    earlier_count, counts = len(faults), dict[str, int]()
+    initial_count, counts = len(faults), dict[str, int]()
     if not body:
         faults.append(f"{name}: the section is empty")
     for line in filter(None, map(str.strip, body.splitlines())):
@@ -188,9 +188,9 @@ def _parse_errors_strictly(name: str, body: str, faults: list[str]) -> Counts | 
         if second := green_analysis.ERROR_LINE.search(line, entry.end()):
             faults.append(f"{name}: ({marker}) and ({second.group(1)}) share a line")
         counts[letter] = int(count)
-    if len(faults) == earlier_count and (missing := [letter for letter in LETTERS if letter not in counts]):
+    if len(faults) == initial_count and (missing := [letter for letter in LETTERS if letter not in counts]):
         faults.append(f"{name}: no count for ({'), ('.join(missing)})")
-    if len(faults) > earlier_count:
+    if len(faults) > initial_count:
         return None
     return tuple(counts[letter] for letter in LETTERS)
 

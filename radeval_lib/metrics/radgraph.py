@@ -203,12 +203,12 @@ def average_two_f1(
     return (overlaps["entities"].f1 + overlaps["relations"].f1) / 2, overlaps
 
 
-def find_spans(text: str, annotated: Annotation) -> dict[str, Span]:
+def find_spans(text: str, annotation: Annotation) -> dict[str, Span]:
     """Return a mapping from the key of each annotated entity to its (start, end) in a text.
 
     The mapping is empty if the annotation and the text differ in more than white space.
     """
-    words = annotated["text"].split()
+    words = annotation["text"].split()
     if "".join(words) != "".join(text.split()):
         return {}
     visible_positions = [index for index, char in enumerate(text) if not char.isspace()]
@@ -218,7 +218,7 @@ def find_spans(text: str, annotated: Annotation) -> dict[str, Span]:
             visible_positions[word_ends[entity["start_ix"]] - len(words[entity["start_ix"]])],
             visible_positions[word_ends[entity["end_ix"]] - 1] + 1,
         )
-        for key, entity in annotated["entities"].items()
+        for key, entity in annotation["entities"].items()
     }
 
 
@@ -252,8 +252,8 @@ class _GraphMetric(Metric):
             chunk = pairs[start : start + CHUNK]
             texts = list(dict.fromkeys(text for pair in chunk for text in pair))
             items_of = {
-                text: {item for _, item in self._list_items(parse_graph(annotated["entities"]))}
-                for text, annotated in zip(texts, self.extractor.annotate(texts), strict=True)
+                text: {item for _, item in self._list_items(parse_graph(annotation["entities"]))}
+                for text, annotation in zip(texts, self.extractor.annotate(texts), strict=True)
             }
             for reference, candidate in chunk:
                 yield items_of[reference], items_of[candidate]
@@ -269,23 +269,23 @@ class _GraphMetric(Metric):
         """Yield a reason for each item of either text, with the position of its first occurrence."""
         texts = (reference, candidate)
         spans_of_sides: list[dict[Item, Span | None]] = []
-        for text, annotated in zip(texts, self.extractor.annotate([*map(one_line, texts)]), strict=True):
-            spans, first_span = find_spans(text, annotated), dict[Item, Span | None]()
-            for key, item in self._list_items(parse_graph(annotated["entities"])):
+        for text, annotation in zip(texts, self.extractor.annotate([*map(one_line, texts)]), strict=True):
+            spans, first_span = find_spans(text, annotation), dict[Item, Span | None]()
+            for key, item in self._list_items(parse_graph(annotation["entities"])):
                 first_span.setdefault(item, spans.get(key))
             spans_of_sides.append(first_span)
-        in_reference, in_candidate = spans_of_sides
-        for item in dict.fromkeys([*in_reference, *in_candidate]):
+        reference_spans, candidate_spans = spans_of_sides
+        for item in dict.fromkeys([*reference_spans, *candidate_spans]):
             labels = f"{item.label} {item.relation} {item.target_label}" if item.target_label else item.label
-            is_shared = item in in_reference and item in in_candidate
+            is_shared = item in reference_spans and item in candidate_spans
             yield Reason(
                 "matched" if is_shared else "unmatched",
                 labels,
                 says="with a relation" if item.relation and not item.target else "",
                 quoted=f"{item.relation} {item.target}" if item.target else "",
                 credit=float(is_shared),
-                reference=in_reference.get(item),
-                candidate=in_candidate.get(item),
+                reference=reference_spans.get(item),
+                candidate=candidate_spans.get(item),
             )
 
 

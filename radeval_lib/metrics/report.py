@@ -98,12 +98,12 @@ class ScorePage:
         the first view that has any.
         """
         record["texts"] = texts if self._texts else None
-        by_reasons: dict[str, tuple[list[str], list[dict[str, Any]]]] = {}
+        groups: dict[str, tuple[list[str], list[dict[str, Any]]]] = {}
         for name in self._metrics:
             reasons = [reason for reason in record["reasons"] if reason["metric"] == name]
             key = json.dumps([{**reason, "metric": ""} for reason in reasons])
-            by_reasons.setdefault(key, ([], reasons))[0].append(name)
-        views = [self._build_view(record, *group) for group in by_reasons.values() if group[1]]
+            groups.setdefault(key, ([], reasons))[0].append(name)
+        views = [self._build_view(record, *group) for group in groups.values() if group[1]]
         record["views"] = views
         record["errors"] = next((view["errors"] for view in views if view["errors"]), [])
         return record
@@ -116,9 +116,9 @@ class ScorePage:
         Returns
         -------
         dict
-            ``names``; ``errors``, the errors; ``matched`` and ``unmatched``, the reasons of that kind that
-            have a finding; ``sides``, both texts with marks, or an empty list if no reason has a position or
-            texts are not shown; ``counts``, the numbers of all matched and unmatched reasons, or an empty
+            ``names``; ``errors``; ``matched`` and ``unmatched``, the reasons of that kind that have a
+            finding; ``sides``, both texts with marks, or an empty list if no reason has a position or texts
+            are not shown; ``counts``, the numbers of all matched and unmatched reasons, or an empty
             dictionary if no reason has a position.
         """
         errors, matched, unmatched = (
