@@ -47,7 +47,7 @@ def check_among_pairs(table2: pd.DataFrame) -> list[Check]:
     return checks
 
 
-def possible_losses(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
+def list_losses(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
     """Return all combinations of losses with which ``units`` ratings have this exact mean.
 
     A rating is 1, or 1 minus its loss. A combination is a sorted tuple with one loss for each rating that has
@@ -108,7 +108,7 @@ def list_rating_tables(
         float64 of shape (raters, groups x units), first the units with a loss.
     """
     steps = sorted(loss_counts)
-    choices = [[possible_losses(mean, units, steps) for mean in row] for row in means]
+    choices = [[list_losses(mean, units, steps) for mean in row] for row in means]
     distinct: dict[Placement, None] = {}
     for choice in product(*(product(*row) for row in choices)):
         losses = [loss for group in choice for rater_losses in group for loss in rater_losses]
@@ -125,7 +125,7 @@ def list_rating_tables(
     ]
 
 
-def possible_ratings(table1: pd.DataFrame, number: Mapping[str, int], not_coherent: int) -> list[FloatArray]:
+def list_coherence_tables(table1: pd.DataFrame, number: Mapping[str, int], not_coherent: int) -> list[FloatArray]:
     """Return all tables of coherence codes (1, 0.5 or 0) that fit the printed means and shares.
 
     The shape of each is (3 raters, descriptions). ``table1`` has the printed means; ``number`` has the
@@ -162,7 +162,7 @@ def compute_alphas(possible: Sequence[FloatArray], printed: pd.Series) -> pd.Dat
     return fits
 
 
-def largest_misses(fits: pd.DataFrame, printed: pd.Series) -> pd.Series:
+def find_largest_distances(fits: pd.DataFrame, printed: pd.Series) -> pd.Series:
     """Return, for each row of :func:`compute_alphas`, the largest distance of its alphas from the printed
     ones.
 
@@ -171,7 +171,7 @@ def largest_misses(fits: pd.DataFrame, printed: pd.Series) -> pd.Series:
     return (fits[list(RATERS)] - printed.reindex(RATERS)).abs().max(axis=1)
 
 
-def _alphas_with_one_loss(losses: FloatArray, descriptions: int, level: Level) -> FloatArray:
+def _compute_alphas_with_one_loss(losses: FloatArray, descriptions: int, level: Level) -> FloatArray:
     """Return Krippendorff's alpha of two raters on accuracy if all descriptions but one have accuracy 1.
 
     The element [i, j] is alpha if the first rater gives that description 1 - losses[i], the second
@@ -198,7 +198,7 @@ def check_one_description(printed: Mapping[str, str], descriptions: int) -> list
     targets = [float(printed[pair]) for pair in RATERS if pair != ALL]
     checks = {}
     for level in ("interval", "ratio"):
-        alphas = _alphas_with_one_loss(losses, descriptions, level)
+        alphas = _compute_alphas_with_one_loss(losses, descriptions, level)
         # The largest distance from a printed alpha, for each choice of the three raters' losses.
         distances = np.maximum(
             np.abs(alphas - targets[0])[:, :, None],
@@ -225,7 +225,7 @@ OVERLAPS = (0.60, 0.60, 0.45, 0.95)  # share of the reference that each simulate
 MEAN_GRANULARITY = 0.65  # of the three simulated raters
 
 
-def three_granularities(spread: float) -> tuple[float, float, float]:
+def spread_granularities(spread: float) -> tuple[float, float, float]:
     """Return the granularities of three raters: 0.65 + ``spread`` for two, 0.65 - 2 ``spread`` for the third.
 
     Their mean is :data:`MEAN_GRANULARITY`.
@@ -233,7 +233,7 @@ def three_granularities(spread: float) -> tuple[float, float, float]:
     return MEAN_GRANULARITY + spread, MEAN_GRANULARITY + spread, MEAN_GRANULARITY - 2 * spread
 
 
-def count_alphas(counts_by_rater: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
+def measure_agreement(counts_by_rater: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
     """Return Krippendorff's alpha (interval level) for each row of :data:`RAW` and :data:`DERIVED`.
 
     ``counts_by_rater`` has one sequence of counts per rater, with the descriptions in the same order. In each
@@ -250,7 +250,7 @@ def count_alphas(counts_by_rater: Sequence[Sequence[FactCounts]]) -> dict[str, f
 def compute_divide(alphas: Mapping[str, float]) -> float:
     """Return the lowest alpha of a ratio minus the highest alpha of a count; the claim expects more than 0.
 
-    ``alphas`` has the rows of :data:`RAW` and :data:`DERIVED`, as from :func:`count_alphas`.
+    ``alphas`` has the rows of :data:`RAW` and :data:`DERIVED`, as from :func:`measure_agreement`.
     """
     return min(alphas[name] for name in DERIVED) - max(alphas[name] for name in RAW)
 
@@ -262,7 +262,7 @@ def simulate_systems(
 
     Parameters
     ----------
-    spread : of the raters' granularities (:func:`three_granularities`).
+    spread : of the raters' granularities (:func:`spread_granularities`).
     repeats : the number of repetitions.
     overlaps : by name of the set, the share of the reference that each of its systems copies, 0 to 1.
 
@@ -275,9 +275,9 @@ def simulate_systems(
     rows = {}
     for name, shares in overlaps.items():
         repetitions = [draw_descriptions(rng, REPORTS, shares) for _ in range(repeats)]
-        granularities = three_granularities(spread)
+        granularities = spread_granularities(spread)
         divides = [
-            compute_divide(count_alphas(count_facts(rng, texts, granularities))) for texts in repetitions
+            compute_divide(measure_agreement(count_facts(rng, texts, granularities))) for texts in repetitions
         ]
         rows[name] = {"mean": np.mean(divides), "positive": np.mean(np.array(divides) > 0)}
     return pd.DataFrame.from_dict(rows, orient="index")
@@ -295,7 +295,7 @@ def simulate_spreads(
     for _ in range(repeats):
         texts = draw_descriptions(rng, REPORTS, OVERLAPS)
         for spread in spreads:
-            alphas = count_alphas(count_facts(rng, texts, three_granularities(spread)))
+            alphas = measure_agreement(count_facts(rng, texts, spread_granularities(spread)))
             rows += [(spread, name, alpha, kinds[name]) for name, alpha in alphas.items()]
     return pd.DataFrame(rows, columns=["spread", "metric", "alpha", "kind"])
 
@@ -321,12 +321,12 @@ def simulate_departure(
     """Return the simulated divide for each step of a departure, one row per step and repetition.
 
     Columns are ``step`` and ``divide``. ``departure`` is ``recut`` or ``slips``, as in :data:`DEPARTURES`;
-    ``steps`` are from 0 to 1; ``spread`` is as in :func:`three_granularities`.
+    ``steps`` are from 0 to 1; ``spread`` is as in :func:`spread_granularities`.
     """
     rows = []
     for step in tuple(steps) * repeats:
         texts = draw_descriptions(rng, REPORTS, OVERLAPS)
         changed = {"consistency": 1 - step} if departure == "recut" else {"slips": step}
-        counted = count_facts(rng, texts, three_granularities(spread), **changed)
-        rows.append({"step": step, "divide": compute_divide(count_alphas(counted))})
+        counted = count_facts(rng, texts, spread_granularities(spread), **changed)
+        rows.append({"step": step, "divide": compute_divide(measure_agreement(counted))})
     return pd.DataFrame(rows)

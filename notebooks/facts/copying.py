@@ -19,7 +19,7 @@ MEASURES = {
 }
 
 
-def fragment_lengths(source: Sequence[str], summary: Sequence[str]) -> list[int]:
+def measure_fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
     """Return the lengths, in words, of the extractive fragments of a summary, from left to right.
 
     By the greedy rule of Grusky, Naaman and Artzi (2018, section 3.1), the next fragment is the longest run
@@ -53,19 +53,19 @@ def is_one_run(source: str, summary: str) -> bool:
     False if the summary has no words.
     """
     tokens = words(summary)
-    return fragment_lengths(words(source), tokens) == [len(tokens)]
+    return measure_fragments(words(source), tokens) == [len(tokens)]
 
 
-def share_in_runs(source: str, summary: str) -> float:
+def measure_run_share(source: str, summary: str) -> float:
     """Return the share (0 to 1) of a summary's words in copied runs of three or more words.
 
     It is 0 if the summary has no words.
     """
     tokens = words(summary)
-    return sum(run for run in fragment_lengths(words(source), tokens) if run >= 3) / max(1, len(tokens))
+    return sum(run for run in measure_fragments(words(source), tokens) if run >= 3) / max(1, len(tokens))
 
 
-def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: bool) -> pd.DataFrame:
+def compute_rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: bool) -> pd.DataFrame:
     """Return the ROUGE-1 and ROUGE-L precision of each summary against its source.
 
     Columns are ``rouge_1`` and ``rouge_l``, 0 to 1, with one row per summary. ``stem`` says whether words are
@@ -79,9 +79,9 @@ def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: b
 
 def measure_copying(sources: Sequence[str], summaries: Sequence[str]) -> pd.DataFrame:
     """Return each measure of copying (the columns of :data:`MEASURES`, 0 to 1), one row per summary."""
-    plain, stemmed = (rouge_precision(sources, summaries, stem=stem) for stem in (False, True))
+    plain, stemmed = (compute_rouge_precision(sources, summaries, stem=stem) for stem in (False, True))
     return plain.add_suffix("_precision").assign(
         rouge_1_precision_stemmed=stemmed["rouge_1"],
         rouge_l_precision_stemmed=stemmed["rouge_l"],
-        in_runs=list(map(share_in_runs, sources, summaries)),
+        in_runs=list(map(measure_run_share, sources, summaries)),
     )

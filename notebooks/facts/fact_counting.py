@@ -45,7 +45,7 @@ def set_rounding(table1: pd.DataFrame) -> pd.DataFrame:
     return exact
 
 
-def harmonic_bound(exact: pd.DataFrame) -> pd.DataFrame:
+def compare_f_scores(exact: pd.DataFrame) -> pd.DataFrame:
     """Return each printed F-score with the harmonic mean of the printed precision and recall.
 
     There is one row per model and evaluator, and the columns are ``printed`` (F-score), ``harmonic mean``,
@@ -69,7 +69,7 @@ def harmonic_bound(exact: pd.DataFrame) -> pd.DataFrame:
     return bound
 
 
-def printed_report() -> tuple[str, str]:
+def read_figure_1() -> tuple[str, str]:
     """Return two strings: the report that Figure 1 prints, on one line, and its description."""
     parts = dict(words.split(": ", 1) for where, words in quotations("facts.fig1") if where == "Figure 1")
     description = parts.pop("DESCRIPTION")
@@ -92,7 +92,7 @@ def is_run_of(words: str, text: str) -> bool:
     return f" {words} " in f" {text} "
 
 
-def marked_spans(count: str) -> list[str]:
+def read_spans(count: str) -> list[str]:
     """Return the normalized spans that Figure 3's physician marked as facts for a count, ``R`` or ``G``."""
     spans = printed("facts.fig3").set_index("count").loc[count, "marked_facts"]
     return [normalize(fact) for fact in str(spans).split(" | ")]
@@ -105,17 +105,17 @@ def list_marked_facts() -> pd.DataFrame:
     words are marked in the reference R, and ``one run of words of the report``, whether they are adjacent and
     in this order in the report of Figure 1.
     """
-    in_r, report = marked_spans("R"), normalize(printed_report()[0])
+    in_r, report = read_spans("R"), normalize(read_figure_1()[0])
     columns = ["fact of G", "marked in R", "one run of words of the report"]
-    rows = [(fact, fact in in_r, is_run_of(fact, report)) for fact in marked_spans("G")]
+    rows = [(fact, fact in in_r, is_run_of(fact, report)) for fact in read_spans("G")]
     return pd.DataFrame(rows, columns=columns)
 
 
 def check_task_texts() -> list[Check]:
     """Return two checks: that Figure 3's reference R is Figure 1's description, and that the words which the
     comment in Figure 3 calls wrong are in the generated description G."""
-    reference, generated = (" ".join(marked_spans(text)) for text in ("R", "G"))
-    same = reference == normalize(printed_report()[1])
+    reference, generated = (" ".join(read_spans(text)) for text in ("R", "G"))
+    same = reference == normalize(read_figure_1()[1])
     comment = quotations("facts.fig3")[-1][1]
     quoted = normalize(comment.split('"')[1])
     inside = is_run_of(quoted, generated)
@@ -141,8 +141,8 @@ def check_quoted_texts() -> list[Check]:
     description = normalize(description.split("generated description: ")[1])
     source = "She has lost a total of 24 pounds"
     sides = [
-        ("generated description", "the generated description", description, " ".join(marked_spans("G")), "3"),
-        ("source report", source, normalize(report), normalize(printed_report()[0]), "1"),
+        ("generated description", "the generated description", description, " ".join(read_spans("G")), "3"),
+        ("source report", source, normalize(report), normalize(read_figure_1()[0]), "1"),
     ]
     return [
         check_statement(
@@ -172,7 +172,7 @@ class BuildDocuments:
     evidence: str = "open"
 
     @property
-    def kept(self) -> list[Document]:
+    def cohort(self) -> list[Document]:
         """The documents whose description has at least 12 words, as in the paper, except those with an empty
         text."""
         long = mtsamples.keep_long_descriptions(self.documents)
@@ -184,14 +184,14 @@ class BuildDocuments:
         if self.whole:
             return ""
         part = f"the first {len(self.documents)} of MTSamples' transcriptions, not all of them"
-        return f"{part}; of those compared, {self.share_of_two}"
+        return f"{part}; of those compared, {self.largest_specialties}"
 
     @property
-    def share_of_two(self) -> str:
+    def largest_specialties(self) -> str:
         """The words for how many of the kept documents are from the two specialties with the most of them."""
-        specialties = Counter(document.group for document in self.kept)
+        specialties = Counter(document.group for document in self.cohort)
         largest = sum(number for _, number in specialties.most_common(2))
-        return f"{largest} of {len(self.kept)} are from two specialties"
+        return f"{largest} of {len(self.cohort)} are from two specialties"
 
     @property
     def source(self) -> str:
@@ -212,7 +212,7 @@ def load(run: Run) -> BuildDocuments:
     return BuildDocuments(list(mtsamples.restore_documents(recording)), from_whole, evidence="recorded")
 
 
-def part_percentages(printed_numbers: Mapping[str, Printed]) -> dict[str, float]:
+def compute_part_percentages(printed_numbers: Mapping[str, Printed]) -> dict[str, float]:
     """Return the percentage of the kept reports in each of the printed :data:`PARTS`, by part.
 
     ``printed_numbers`` has the printed numbers of ``facts.claim_dataset`` by name.
@@ -230,7 +230,7 @@ def check_sizes(printed_numbers: Mapping[str, Printed]) -> list[Check]:
     specialties = printed_numbers["specialties"].value
     kept = sum(printed_numbers[part].value for part in PARTS)
     checks = [check_value("reports kept = train + development + test", printed_numbers["kept"], kept)]
-    for part, percentage in part_percentages(printed_numbers).items():
+    for part, percentage in compute_part_percentages(printed_numbers).items():
         printed = printed_numbers[f"{part}_share"]
         excess = printed_numbers[part].value - printed.value * kept / 100
         spread = f"{excess:+.1f} reports, where less than {specialties:.0f} either way are possible"
@@ -247,7 +247,7 @@ def check_sizes(printed_numbers: Mapping[str, Printed]) -> list[Check]:
     return checks
 
 
-def split_sizes(n: int) -> tuple[int, int, int]:
+def compute_split_sizes(n: int) -> tuple[int, int, int]:
     """Return the numbers of a specialty's ``n`` documents for training, development and testing, in this
     order (:func:`assign_splits` says by which rule)."""
     train = 4 * n // 5
@@ -265,7 +265,7 @@ def check_whole_file(loaded: BuildDocuments, printed_numbers: Mapping[str, Print
     documents = loaded.documents
     sizes = Counter(document.group for document in documents)
     kept = Counter(document.group for document in mtsamples.keep_long_descriptions(documents))
-    splits = zip(*(split_sizes(size) for size in kept.values()), strict=True)
+    splits = zip(*(compute_split_sizes(size) for size in kept.values()), strict=True)
     train, development, test = (sum(part) for part in splits)
     exact = {
         "specialties": ("specialties", len(sizes)),
@@ -308,7 +308,7 @@ def assign_splits(documents: list[Document], rng: np.random.Generator) -> list[D
         groups.setdefault(document.group, []).append(document.id)
     for ids in groups.values():
         shuffled = [ids[index] for index in rng.permutation(len(ids))]
-        splits = np.repeat(["train", "dev", "test"], split_sizes(len(ids))).tolist()
+        splits = np.repeat(["train", "dev", "test"], compute_split_sizes(len(ids))).tolist()
         split_of.update(zip(shuffled, splits, strict=True))
     return [replace(document, split=split_of[document.id]) for document in documents]
 
@@ -316,21 +316,21 @@ def assign_splits(documents: list[Document], rng: np.random.Generator) -> list[D
 def count_repeated_texts(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
     """Return three numbers for a random split of the kept reports (:func:`assign_splits`): of distinct texts,
     of test reports, and of test reports that have the text of a training report."""
-    documents = assign_splits(loaded.kept, rng)
+    documents = assign_splits(loaded.cohort, rng)
     train = {reveal(document.text) for document in documents if document.split == "train"}
     test = [reveal(document.text) for document in documents if document.split == "test"]
     distinct = len({reveal(document.text) for document in documents})
     return distinct, len(test), sum(text in train for text in test)
 
 
-def copying_of_descriptions(loaded: BuildDocuments, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+def summarize_copying(loaded: BuildDocuments, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Return how much of the kept documents' descriptions is copied from their texts, 0 to 1.
 
     The index is the name of the measure; columns are ``mean`` with its 95% bootstrap interval over distinct
     texts, ``low`` to ``high``, and ``median``.
     """
     texts, summaries = zip(
-        *((reveal(document.text), reveal(document.summary)) for document in loaded.kept), strict=True
+        *((reveal(document.text), reveal(document.summary)) for document in loaded.cohort), strict=True
     )
     if loaded.evidence == "recorded":
         values = pd.DataFrame({key: recorded.read_column(summaries, key) for key in MEASURES})
@@ -354,7 +354,7 @@ def check_copying(
 
     Parameters
     ----------
-    copied : the table of :func:`copying_of_descriptions`.
+    copied : the table of :func:`summarize_copying`.
     printed_numbers : the printed numbers of ``facts.claim_extractive`` by name.
     """
     estimates = {name: Estimate(*copied.loc[name, ["mean", "low", "high"]]) for name in copied.index}

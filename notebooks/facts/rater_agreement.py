@@ -32,7 +32,7 @@ SIGNIFICANT = "significant errors, counted"
 RATIO, COUNTS = "share of errors that are omissions", ["incorrect statements", "omissions"]
 
 
-def rating_matrix(records: Sequence[RatedPair]) -> pd.DataFrame:
+def make_rating_matrix(records: Sequence[RatedPair]) -> pd.DataFrame:
     """Return the rating matrix of the pairs that all raters rated, with the index ``id`` and ``case``.
 
     Pairs with the same reference have the same case, a number from 0.
@@ -60,7 +60,7 @@ def compare_counts_with_grades(run: Run) -> tuple[pd.DataFrame, dict[str, Estima
         If the roles of :data:`RATED` do not rate the same texts.
     """
     resamples = run.profile.resamples
-    rated = {quantity: rating_matrix(run.load(role)) for quantity, role in RATED.items()}
+    rated = {quantity: make_rating_matrix(run.load(role)) for quantity, role in RATED.items()}
     if len({tuple(matrix.index.get_level_values("id")) for matrix in rated.values()}) > 1:
         problem = f"the roles {', '.join(RATED.values())} rate different texts"
         raise DataError(problem, remedy="In the profile, give them sources from one data set.")
@@ -81,7 +81,7 @@ def compare_counts_with_grades(run: Run) -> tuple[pd.DataFrame, dict[str, Estima
         rated[SIGNIFICANT] = significant
         compared["significant errors alone minus grades"] = significant, grade
     gaps = {
-        name: alpha_difference(*pair, resamples, lambda: run.rng("agreement"))
+        name: subtract_alphas(*pair, resamples, lambda: run.rng("agreement"))
         for name, pair in compared.items()
     }
     streams = {quantity: f"alpha {quantity}" for quantity in rated}
@@ -138,7 +138,7 @@ def _resample_alpha(
     return float(interval_alpha(values)), resample_sums(by_case, alpha_of, resamples=resamples, rng=rng)
 
 
-def alpha_difference(
+def subtract_alphas(
     first: pd.DataFrame, second: pd.DataFrame, resamples: int, rng: Callable[[], np.random.Generator]
 ) -> Estimate:
     """Return alpha of the rating matrix ``first`` minus alpha of ``second``, with its 95% interval.
@@ -152,7 +152,7 @@ def alpha_difference(
     return estimate(alpha - other_alpha, drawn - other_drawn)
 
 
-def error_table(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
+def tabulate_note_errors(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
     """Return the numbers of errors that each clinician listed in each note.
 
     The index is ``case``, ``group`` and ``clinician``. Columns are ``candidate`` (the note; restricted texts
@@ -174,8 +174,8 @@ def error_table(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
     ).set_index(["case", "group", "clinician"])
 
 
-def note_matrices(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the rating matrices of the columns of :func:`error_table` and of two ratios of these, by name.
+def make_note_matrices(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the rating matrices of the columns of :func:`tabulate_note_errors` and of two ratios of these, by name.
 
     A matrix has one row per note and one column per clinician. It leaves out notes for which a clinician has
     no value; without any note, the matrix is left out.

@@ -13,14 +13,14 @@ from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.correlations import resample
 
-# Columns of :func:`judgement_table` with rates of facts, and their names on the page.
+# Columns of :func:`tabulate_judgements` with rates of facts, and their names on the page.
 TARGETS = {"f1": "F1", "recall": "recall", "precision": "precision"}
 
 # Name, among the metrics, of the prediction of F1 from the word counts of both texts.
 LENGTH = "word counts"
 
 
-def judgement_table(ratings: Sequence[FactRating]) -> pd.DataFrame:
+def tabulate_judgements(ratings: Sequence[FactRating]) -> pd.DataFrame:
     """Return one row per judgement, in their order.
 
     The index is ``id``. Columns are ``case``, ``group``, ``reference`` and ``candidate`` (str; restricted
@@ -45,11 +45,11 @@ def judgement_table(ratings: Sequence[FactRating]) -> pd.DataFrame:
     return frame
 
 
-def length_features(frame: pd.DataFrame) -> pd.DataFrame:
+def compute_length_features(frame: pd.DataFrame) -> pd.DataFrame:
     """Return three features from the word counts of each judgement's texts, with the index of ``frame``.
 
     They are log(1 + count) of ``reference`` and of ``candidate``, and ``share``, the candidate's count
-    divided by the reference's, at most 1. ``frame`` is a table of :func:`judgement_table`.
+    divided by the reference's, at most 1. ``frame`` is a table of :func:`tabulate_judgements`.
     """
     reference, candidate = (frame[f"{text}_words"].astype(float) for text in ("reference", "candidate"))
     share = (candidate / reference.clip(lower=1)).clip(upper=1)
@@ -57,18 +57,18 @@ def length_features(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def predict_from_lengths(frame: pd.DataFrame, target: str) -> pd.Series:
-    """Return predictions of the column ``target`` from :func:`length_features`, with the index of ``frame``.
+    """Return predictions of the column ``target`` from :func:`compute_length_features`, with the index of ``frame``.
 
     Each prediction is by a linear regression fitted to other cases, in five folds.
     """
     rates, cases = frame[target].to_numpy(dtype=float), frame["case"].to_numpy()
-    model, features = LinearRegression(), length_features(frame).to_numpy()
+    model, features = LinearRegression(), compute_length_features(frame).to_numpy()
     return pd.Series(
         cross_val_predict(model, features, rates, groups=cases, cv=GroupKFold(5)), index=frame.index
     )
 
 
-def correlations(
+def correlate_f1(
     frame: pd.DataFrame,
     scores: pd.DataFrame,
     *,
@@ -82,7 +82,7 @@ def correlations(
 
     Parameters
     ----------
-    frame : a table of :func:`judgement_table`.
+    frame : a table of :func:`tabulate_judgements`.
     scores : one column per metric, with the index of ``frame``.
     within_cases : whether the mean over its case is first subtracted from each number, so that only summaries
         of the same case are compared.

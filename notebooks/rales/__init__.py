@@ -1,1 +1,1 @@
-"""RaLEs: its understanding tasks, how models are fitted to them, and what a leaderboard's order is worth."""
+"""RaLEs: its tasks, the fitting of models to them, and the reliability of its leaderboard's order."""

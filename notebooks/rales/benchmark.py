@@ -1,7 +1,7 @@
 """The page on RaLEs' understanding tasks: scores of encoders and their differences, with uncertainty.
 
-``counts``, a table of the jobs, has one row per encoder, task, regime, draw, case, domain and part. The
-bootstrap draws cases with replacement, the same for every encoder, and adds the variance between draws of
+The jobs' table ``counts`` has one row per encoder, task, regime, draw, case, domain and part. The bootstrap
+draws cases with replacement, the same cases for every encoder, and adds the variance between draws of
 training records (:class:`radeval_lib.stats.resampling.Draws`).
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from notebooks.rales.fitting import encoder_title
+from notebooks.rales.fitting import format_encoder_title
 from radeval_lib import plots
 from radeval_lib.errors import ResultError
 from radeval_lib.jobs.rales import RalesSettings
@@ -31,58 +31,62 @@ REGIMES = {
     "hundredth": "1 % of labels",
     "probe": "frozen encoder",
 }
-_STATISTICS = ["matched", "predicted", "gold"]
+_COUNTED = ["matched", "predicted", "gold"]
 
 
-def join_job_tables(outputs: Sequence[JobOutput], name: str, settings: RalesSettings) -> pd.DataFrame:
-    """Return the rows of all jobs' tables of this name, with a column ``encoder``, the title of the job's
-    encoder.
+def concatenate_job_tables(outputs: Sequence[JobOutput], name: str, settings: RalesSettings) -> pd.DataFrame:
+    """Concatenate the jobs' tables called ``name``, and add the column ``encoder`` with the encoders' titles.
 
-    Jobs without this table, or with an empty one, are left out. The result has no rows or columns if no job
-    is left.
+    Jobs in which the table is missing or empty are left out. If no job remains, the DataFrame has neither
+    rows nor columns.
     """
-    present = [output for output in outputs if name in output.tables and len(output.tables[name])]
-    encoders = [str(output.job.parameters["encoder"]) for output in present]
+    filled = [output for output in outputs if name in output.tables and len(output.tables[name])]
+    encoders = [str(output.job.parameters["encoder"]) for output in filled]
     frames = [
-        output.tables[name].assign(encoder=encoder_title(encoder, settings.shallow_layers))
-        for output, encoder in zip(present, encoders, strict=True)
+        output.tables[name].assign(encoder=format_encoder_title(encoder, settings.shallow_layers))
+        for output, encoder in zip(filled, encoders, strict=True)
     ]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
 @dataclass(frozen=True)
 class PercentScores:
-    """Scores of encoders in percent, with their draws.
+    """Scores of encoders in percent, with their bootstrap draws.
 
     Attributes
     ----------
     encoders : the titles of the encoders.
-    drawn : by column of scores, the draws of each encoder, in the order of ``encoders``.
+    draws : a mapping from score name to the draws of each encoder, in the order of ``encoders``.
     """
 
     encoders: tuple[str, ...]
-    drawn: dict[str, list[Draws]]
+    draws: dict[str, list[Draws]]
 
     @property
     def observed(self) -> pd.DataFrame:
-        """The scores of all test cases, in percent: one row per encoder and a column per column of scores."""
-        values = {column: [draws.value[0] for draws in drawn] for column, drawn in self.drawn.items()}
+        """The scores on all test cases, in percent, with one row per encoder and one column per score."""
+        values = {name: [draws.value[0] for draws in by_encoder] for name, by_encoder in self.draws.items()}
         return pd.DataFrame(values, index=pd.Index(self.encoders, name="encoder"))
 
     def intervals(self) -> pd.DataFrame:
-        """Return one row per encoder and column of scores: ``encoder``, ``column``, ``value``, ``low``,
-        ``high`` (95% interval; all in percent)."""
+        """Return one row per encoder and score, with the bounds of the score's 95% confidence interval.
+
+        Columns are ``encoder``, ``column`` (the score's name), ``value``, ``low`` and ``high`` (percent).
+        """
         rows = [
-            (encoder, column, draws.value[0], *percentile_ends(draws.total()[:, 0]).clip(0, 100))
-            for column, drawn in self.drawn.items()
-            for encoder, draws in zip(self.encoders, drawn, strict=True)
+            (encoder, name, draws.value[0], *percentile_ends(draws.total()[:, 0]).clip(0, 100))
+            for name, by_encoder in self.draws.items()
+            for encoder, draws in zip(self.encoders, by_encoder, strict=True)
         ]
         return pd.DataFrame(rows, columns=["encoder", "column", "value", "low", "high"])
 
-    def lead(self, first: str, second: str) -> Estimate:
-        """Return the NLU score of one encoder minus that of another, in points, with interval and p."""
-        first_drawn, second_drawn = (self.drawn[SCORE][self.encoders.index(name)] for name in (first, second))
-        gap = first_drawn - second_drawn
+    def estimate_lead(self, first: str, second: str) -> Estimate:
+        """Return the NLU score of ``first`` minus that of ``second``, in percentage points.
+
+        Both are titles of encoders. The estimate has a 95% confidence interval and a p-value.
+        """
+        minuend, subtrahend = (self.draws[SCORE][self.encoders.index(name)] for name in (first, second))
+        gap = minuend - subtrahend
         return estimate(float(gap.value[0]), gap.total()[:, 0])
 
 
@@ -93,52 +97,62 @@ def score_encoders(
     resamples: int,
     rng: Callable[[str], np.random.Generator],
 ) -> PercentScores:
-    """Return the scores of all encoders in one regime: one column per score of a task, and the NLU score.
+    """Return the scores of all encoders in one regime: the scores of each task, and the NLU score.
 
-    The NLU score is the mean of all these columns (RaLEs, Section 4.2.2).
+    The NLU score is the mean of the tasks' scores (RaLEs, Section 4.2.2).
 
     Parameters
     ----------
-    counts : the rows of one regime.
-    tasks : the tasks to score, each with its columns.
+    counts : the rows of one regime in the jobs' table ``counts``.
+    tasks : the tasks to score, each with the columns that define its scores.
     resamples : the number of resamples of the test cases.
-    rng : returns the random generator of a stream, given the stream's name.
+    rng : a function from the name of a random stream to its generator.
+
+    Raises
+    ------
+    ResultError
+        If an encoder has no counts for a score.
     """
     encoders = tuple(dict.fromkeys(counts["encoder"]))
-    drawn: dict[str, list[Draws]] = {}
+    draws: dict[str, list[Draws]] = {}
     for task in tasks:
         for column in task.columns:
-            tables = _tables(counts[counts["task"] == task.name], column, encoders)
+            by_encoder = _arrange_counts(counts[counts["task"] == task.name], column, encoders)
             # Columns of a domain share a stream, so entities and relations of a document are drawn together.
-            drawn[column.name] = resample_models(
-                tables,
+            draws[column.name] = resample_models(
+                by_encoder,
                 lambda sums: 100 * f1(sums)[..., None],
                 resamples=resamples,
                 rng=rng(f"{task.name} {column.domain}"),
             )
-    drawn[SCORE] = [average_draws(draw_of) for draw_of in zip(*drawn.values(), strict=True)]
-    return PercentScores(encoders, drawn)
+    draws[SCORE] = [average_draws(of_encoder) for of_encoder in zip(*draws.values(), strict=True)]
+    return PercentScores(encoders, draws)
 
 
-def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> list[FloatArray]:
-    """Return one array per encoder with the counts from which a column of scores is computed.
+def _arrange_counts(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> list[FloatArray]:
+    """Return one array per encoder with the counts from which the score of a column is computed.
 
-    Its shape is (draws, cases, 3); the last dimension has matched, predicted and gold items. Raises
-    ResultError if an encoder has no counts for the column.
+    Each array has shape (draws, cases, 3), where the last axis holds the numbers of matched, predicted and
+    gold items.
+
+    Raises
+    ------
+    ResultError
+        If an encoder has no counts for the column.
     """
     rows = counts[counts["part"] == column.part].sort_values(["draw", "case"])
     if column.domain:
         rows = rows[rows["domain"] == column.domain]
     by_encoder = rows.groupby("encoder")
-    if lacking := [encoder for encoder in encoders if encoder not in by_encoder.groups]:
-        tested = f"{column.part} of {column.domain}" if column.domain else column.part
+    if untested := [encoder for encoder in encoders if encoder not in by_encoder.groups]:
+        items = f"{column.part} of {column.domain}" if column.domain else column.part
         raise ResultError(
-            f"{column.name}: no {tested} was tested with {lacking[0]}",
+            f"{column.name}: no {items} was tested with {untested[0]}",
             "rales/fitting",
-            "Raise `test_documents` in the profile; 0 tests all records.",
+            "Raise `rales: test_documents` in the profile, or set it to 0 to test all records.",
         )
     return [
-        by_encoder.get_group(encoder)[_STATISTICS].to_numpy(np.float64).reshape(-1, rows["case"].nunique(), 3)
+        by_encoder.get_group(encoder)[_COUNTED].to_numpy(np.float64).reshape(-1, rows["case"].nunique(), 3)
         for encoder in encoders
     ]
 
@@ -146,7 +160,7 @@ def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> li
 def draw_regimes(by_regime: Mapping[str, PercentScores]) -> Figure:
     """Draw each encoder's NLU score with its interval, one panel per share of labels and one row per encoder.
 
-    ``by_regime`` has the scores by the keys of :data:`REGIMES`; regimes that it lacks are left out.
+    ``by_regime`` maps keys of :data:`REGIMES` to scores. Regimes that it lacks have no panel.
     """
     shares = [name for name in ("hundredth", "tenth", "all") if name in by_regime]
     figure, axes = plots.panels(len(shares), 1, height=1.3, sharex=True, squeeze=False)

@@ -1,4 +1,4 @@
-"""The page on calibration: average ranks within rounding, temperature scaling of classifiers, and figures."""
+"""The page on calibration: ranges of average ranks, temperature scaling of classifiers, and figures."""
 
 from __future__ import annotations
 
@@ -24,80 +24,80 @@ from radeval_lib.stats.resampling import estimate
 from radeval_lib.study.checks import Check
 
 ARROWS = {"ECE": "lower", "SCE": "lower", "aPE": "lower", "WMC": "higher", "aKLU": "higher"}
-"""For each metric of Table 7 whether a lower or a higher value is better, according to the printed arrows."""
-_DIGITS = 9  # equal ends of neighbouring rounding intervals differ in later digits of binary floating point
+"""Whether a ``lower`` or a ``higher`` value is better for each metric of Table 7, by the printed arrows."""
+_DIGITS = 9  # in later digits, floating-point error can separate the equal ends of two rounding intervals
 REFITS = 100
-"""The number of resamples of the validation documents; a temperature is fitted to each."""
+"""The number of resamples of the validation documents; a temperature is fitted to each resample."""
 
 
-def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
+def bound_correlation(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
     """Return Pearson's correlation of two printed columns, with the range that their rounding allows.
 
-    It is NaN if a column has equal numbers only.
+    The correlation is NaN if all values of a column are equal.
 
     Parameters
     ----------
-    first, second : frames of printed cells (columns ``value`` and ``half_width``), with the same rows in the
-        same order, two at least.
+    first, second : the printed cells of each column (``value`` and ``half_width``), with the same rows in the
+        same order, at least two.
 
     Notes
     -----
-    The correlation is not monotone in the numbers, so its smallest and largest value are searched for by
-    L-BFGS-B with the exact gradient. Each search starts at the printed numbers and at numbers near them,
-    because the gradient is 0 if the printed points lie on a line.
+    The correlation is not monotone in the values, so L-BFGS-B searches for its minimum and maximum with the
+    exact gradient. Each search starts both at the printed values and near them, because the gradient is 0 if
+    the printed points are collinear.
     """
-    values, steps = (
+    values, half_widths = (
         np.array([first[column], second[column]], dtype=np.float64) for column in ("value", "half_width")
     )
 
-    def signed_correlation(shifts: FloatArray, side: int) -> tuple[float, FloatArray]:
-        """Return ``side`` times the correlation of the shifted columns, and its gradient. Shifts are in half
-        units of the last printed digit, from -1 to 1."""
-        columns = values + shifts.reshape(values.shape) * steps
+    def correlate(shifts: FloatArray, sign: int) -> tuple[float, FloatArray]:
+        """Return ``sign`` times the correlation of the shifted columns, and its gradient with respect to the
+        shifts. A shift of 1 is half a unit of the last printed digit; shifts have shape (2 * rows,)."""
+        columns = values + shifts.reshape(values.shape) * half_widths
         columns -= columns.mean(axis=1, keepdims=True)
         norms = np.sqrt((columns**2).sum(axis=1, keepdims=True))
         columns /= norms
         correlation = float(columns.prod(axis=0).sum())
-        slopes = (columns[::-1] - correlation * columns) / norms * steps
-        return side * correlation, side * slopes.ravel()
+        gradient = (columns[::-1] - correlation * columns) / norms * half_widths
+        return sign * correlation, sign * gradient.ravel()
 
-    box = [(-1, 1)] * values.size
+    bounds = [(-1, 1)] * values.size
     starts = np.zeros(values.size), np.resize([0.5, -0.5, -0.5], values.size)
 
-    def least(side: int) -> float:
-        """Return the smallest value of :func:`signed_correlation`."""
-        settings = {"method": "L-BFGS-B", "jac": True, "bounds": box}
-        return float(min(minimize(signed_correlation, start, (side,), **settings).fun for start in starts))
+    def minimize_correlation(sign: int) -> float:
+        """Return the minimum of ``sign`` times the correlation over all shifts from -1 to 1."""
+        options = {"method": "L-BFGS-B", "jac": True, "bounds": bounds}
+        return float(min(minimize(correlate, start, (sign,), **options).fun for start in starts))
 
-    return Estimate(signed_correlation(starts[0], 1)[0], least(1), -least(-1))
+    return Estimate(correlate(starts[0], 1)[0], minimize_correlation(1), -minimize_correlation(-1))
 
 
-def split_outputs(outputs: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
-    """Return logits, true classes and cases, in this order, from rows of the jobs' table ``outputs``.
+def unpack_outputs(outputs: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
+    """Return (logits, true classes, cases) from rows of the jobs' table ``outputs``, one row per document.
 
-    Logits are float64 of shape (documents, classes), from the columns ``c0``, ``c1``, ...; columns without
-    any value belong to classes that the classifier lacks, and are left out. True classes are int64 of shape
-    (documents,). Cases are a list of strings, one per document.
+    Logits have shape (documents, classes) and come from the columns ``c0``, ``c1``, ...; columns without any
+    value, which belong to classes that the classifier lacks, are left out. True classes have shape
+    (documents,). Cases are a list with one string per document.
     """
     columns = [column for column in outputs if str(column)[0] == "c" and str(column)[1:].isdigit()]
-    scores = outputs[columns].dropna(axis=1, how="all").to_numpy(np.float64)
-    return scores, outputs["label"].to_numpy(np.int64), outputs["case"].astype(str).tolist()
+    logits = outputs[columns].dropna(axis=1, how="all").to_numpy(np.float64)
+    return logits, outputs["label"].to_numpy(np.int64), outputs["case"].astype(str).tolist()
 
 
-def rank_range(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the lowest and the highest possible rank (1: the smallest) of each of n numbers that are known
-    only to lie in intervals.
+def bound_ranks(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the lowest and the highest possible rank of each of n numbers of which only intervals are known.
 
-    ``low`` and ``high`` are the ends of the intervals, shape (n,). Intervals that only touch are disjoint.
+    The smallest number has rank 1. ``low`` and ``high`` are the bounds of the intervals and have shape (n,),
+    as do both arrays returned. Intervals that merely touch count as disjoint.
     """
-    bottom, top = (np.round(np.asarray(end, dtype=np.float64), _DIGITS) for end in (low, high))
-    others = ~np.eye(len(bottom), dtype=bool)
+    bottom, top = (np.round(np.asarray(bound, dtype=np.float64), _DIGITS) for bound in (low, high))
+    distinct = ~np.eye(len(bottom), dtype=bool)
     # The second condition excludes two equal exact numbers, each of which would be below the other.
-    apart = (top[None, :] <= bottom[:, None]) & (
+    is_above = (top[None, :] <= bottom[:, None]) & (
         (bottom[None, :] < bottom[:, None]) | (top[None, :] < top[:, None])
     )
-    smaller = (apart & others).sum(axis=1)
-    larger = (apart.T & others).sum(axis=1)
+    smaller = (is_above & distinct).sum(axis=1)
+    larger = (is_above.T & distinct).sum(axis=1)
     return 1 + smaller.astype(np.int64), len(bottom) - larger.astype(np.int64)
 
 
@@ -107,119 +107,118 @@ def average_ranks(table7: pd.DataFrame, better: Mapping[str, str]) -> pd.DataFra
     Parameters
     ----------
     table7 : the printed cells of Table 7.
-    better : for each metric to average, whether the ``lower`` or the ``higher`` value is better.
+    better : a mapping from each metric to average to its better direction, ``lower`` or ``higher``.
 
     Returns
     -------
     DataFrame
-        Index: the models. ``low`` and ``high``, the range; ``middle``, the average rank of the numbers as
-        printed, in which ties share their mean rank; ``printed``, the paper's average rank; and ``fits``,
-        whether it lies in the range.
+        One row per model, indexed by model. Columns are ``low`` and ``high``, the range; ``middle``, the
+        average rank of the printed values, in which ties share their mean rank; ``printed``, the paper's
+        average rank; and ``fits``, whether the paper's average rank is within the range.
     """
     printed = table7[table7["metric"] == "average rank"].set_index("model")["value"]
     ranks = []
-    for metric, way in better.items():
+    for metric, direction in better.items():
         cells = table7[table7["metric"] == metric].set_index("model").loc[printed.index]
-        centre = cells["value"].to_numpy() * {"lower": 1, "higher": -1}[way]
-        half = cells["half_width"].to_numpy()
-        ranks.append((*rank_range(centre - half, centre + half), rankdata(centre)))
+        value = cells["value"].to_numpy() * {"lower": 1, "higher": -1}[direction]
+        half_width = cells["half_width"].to_numpy()
+        ranks.append((*bound_ranks(value - half_width, value + half_width), rankdata(value)))
     frame = pd.DataFrame(np.mean(ranks, axis=0).T, index=printed.index, columns=["low", "high", "middle"])
     fits = printed.between(frame["low"] - 1e-9, frame["high"] + 1e-9)
     return frame.assign(printed=printed, fits=fits)
 
 
 def try_directions(table7: pd.DataFrame, metrics: Sequence[str] = tuple(ARROWS)) -> pd.DataFrame:
-    """Return how many printed average ranks are possible under each choice of the metrics' directions:
-    whether a lower or a higher value is better.
+    """Return how many printed average ranks are possible under each choice of the metrics' directions.
 
-    One row per choice, sorted from most possible ranks to fewest: a column per metric (``lower`` or
-    ``higher``) and ``averages that fit``, the number of models whose printed average rank is possible.
+    A metric's direction says whether a lower or a higher value is better. The result has one row per choice,
+    with the most possible ranks first. It has one column per metric (``lower`` or ``higher``), and ``averages
+    that fit``, the number of models whose printed average rank is possible.
     """
-    choices = [
-        dict(zip(metrics, ways, strict=True)) for ways in product(("lower", "higher"), repeat=len(metrics))
-    ]
-    rows = [{**way, "averages that fit": int(average_ranks(table7, way)["fits"].sum())} for way in choices]
-    return pd.DataFrame(rows).sort_values("averages that fit", ascending=False, kind="stable")
+    ways = product(("lower", "higher"), repeat=len(metrics))
+    choices = [dict(zip(metrics, directions, strict=True)) for directions in ways]
+    fits = [int(average_ranks(table7, choice)["fits"].sum()) for choice in choices]
+    frame = pd.DataFrame(choices).assign(**{"averages that fit": fits})
+    return frame.sort_values("averages that fit", ascending=False, kind="stable")
 
 
 def ranks_above(model: pd.Series, rival: pd.Series) -> bool | None:
-    """Return whether a model's average rank is better (lower) than a rival's, from the ends ``low`` and
-    ``high`` of both.
+    """Return whether a model's average rank is better (lower) than a rival's.
 
-    True if it is better within all of the range, False if it is equal or worse, None if both are possible or
-    an end is NaN.
+    Each rank is given as the bounds ``low`` and ``high`` of its range. The result is True if the rank is
+    better throughout both ranges, False if it is never better, and None otherwise or if a bound is NaN.
     """
-    room = rival["high"] - model["low"]
-    return False if room <= 1e-9 else study.above(rival["low"] - model["high"], room)
+    largest_lead = rival["high"] - model["low"]
+    return False if largest_lead <= 1e-9 else study.above(rival["low"] - model["high"], largest_lead)
 
 
 def check_domains(name: str, ranks: pd.DataFrame) -> list[Check]:
     """Return the checks that biomedical models have a better average rank than general ones.
 
-    Mann-Whitney tests over models and over means of families take the ranks that are best for biomedical and
-    worst for general models, and the opposite. The lead has the largest p of these tests. It is 1 if they
-    disagree on who leads, because ranks between the two extremes then show no difference.
+    Mann-Whitney tests compare models, and means of families, once at the best possible ranks of biomedical
+    models and the worst of general ones, and once at the opposite extremes. The lead has the largest p-value
+    of these tests; if the tests disagree on which group leads, its p-value is 1, because some ranks between
+    the extremes then show no difference.
 
     Parameters
     ----------
     name : the source of the ranks, which distinguishes the checks.
-    ranks : ``low``, ``middle`` and ``high`` of each model's average rank.
+    ranks : one row per model, with ``low``, ``middle`` and ``high`` of its average rank.
     """
     domain = read_models()["domain"].reindex(ranks.index)
-    biomedical, general = (ranks[domain == wanted] for wanted in ("Biomedical", GENERAL))
-    ends = (("low", "high"), ("high", "low"))
+    biomedical, general = (ranks[domain == label] for label in ("Biomedical", GENERAL))
+    extremes = (("low", "high"), ("high", "low"))
     family = read_models()["family"].reindex(ranks.index)
     tests = pd.DataFrame(
-        [mann_whitney(biomedical[end], general[other]) for end, other in ends]
+        [mann_whitney(biomedical[bound], general[opposite]) for bound, opposite in extremes]
         + [
-            mann_whitney(
-                *(of[end].groupby(family).mean() for of, end in zip((biomedical, general), pair, strict=True))
-            )
-            for pair in ends
+            mann_whitney(biomedical[bound].groupby(family).mean(), general[opposite].groupby(family).mean())
+            for bound, opposite in extremes
         ]
     )
-    ahead = np.sign(0.5 - tests["cles"])  # 1 if biomedical models have the lower ranks
-    p = tests["p"].max() if ahead.nunique() == 1 else 1.0
+    leader = np.sign(0.5 - tests["cles"])  # 1 if biomedical models have the lower ranks
+    p = tests["p"].max() if leader.nunique() == 1 else 1.0
     return study.check_superiority(
         study.Key("biomedical over general models", name),
         "general domain models have inferior performance",
         {"biomedical": biomedical["middle"].mean(), "general": general["middle"].mean()},
         first="biomedical",
-        leads=study.Lead.by_p(ahead.mean(), p, "Mann-Whitney over models and over families, the larger"),
+        leads=study.Lead.by_p(leader.mean(), p, "Mann-Whitney over models and over families, the larger"),
         lower_is_better=True,
         decimals=2,
     )
 
 
-def temperature_effect(
+def measure_scaling_effect(
     outputs: pd.DataFrame, *, resamples: int, documents: np.random.Generator, refits: np.random.Generator
 ) -> pd.Series:
-    """Return the effect of temperature scaling on a classifier's test documents.
+    """Return the effect of temperature scaling on a classifier's calibration on the test documents.
 
-    The temperature is fitted on the validation documents.
+    The temperature is fitted to the validation documents.
 
     Parameters
     ----------
-    outputs : the classifier's rows of the jobs' table of outputs.
-    resamples : of the test documents.
-    documents, refits : the random generators for resamples of the test documents, and of the validation
-        documents, to which further temperatures are fitted.
+    outputs : the classifier's rows of the jobs' table ``outputs``.
+    resamples : the number of resamples of the test documents.
+    documents : the generator of these resamples.
+    refits : the generator of :data:`REFITS` resamples of the validation documents, to each of which another
+        temperature is fitted.
 
     Returns
     -------
     Series
-        ``temperature``; ``ECE before``, ``ECE after`` and their difference ``change`` (after minus before)
-        with its 95% interval (``low``, ``high``) and ``p``, which cover both kinds of resamples; ``NLL
-        before`` and ``NLL after``; and ``constant``, whether the classifier predicts one class for all test
-        documents.
+        ``temperature``; ``ECE before``, ``ECE after``, and their difference ``change`` (after minus before)
+        with the bounds ``low`` and ``high`` of its 95% confidence interval and its p-value ``p``, both over
+        resamples of test and of validation documents; ``NLL before`` and ``NLL after``; and ``constant``,
+        whether the classifier predicts the same class for all test documents.
     """
-    logits, labels, _ = split_outputs(outputs[outputs["split"] == "dev"])
-    explained = calibration.has_finite_truth(logits, labels)
-    kept, truth = logits[explained], labels[explained]
-    fitted = fit_temperature(kept, truth)
-    rows = refits.integers(len(kept), size=(REFITS, len(kept)))
-    refitted = [fit_temperature(kept[row], truth[row]) for row in rows]
-    logits, labels, cases = split_outputs(outputs[outputs["split"] == "test"])
+    logits, labels, _ = unpack_outputs(outputs[outputs["split"] == "dev"])
+    is_finite = calibration.has_finite_truth(logits, labels)
+    kept_logits, kept_labels = logits[is_finite], labels[is_finite]
+    fitted = fit_temperature(kept_logits, kept_labels)
+    samples = refits.integers(len(kept_logits), size=(REFITS, len(kept_logits)))
+    refitted = [fit_temperature(kept_logits[rows], kept_labels[rows]) for rows in samples]
+    logits, labels, cases = unpack_outputs(outputs[outputs["split"] == "test"])
     both = [at_temperature(logits, value) for value in (1.0, fitted)]
     before, after = resample_measures(both, labels, cases, resamples=resamples, rng=documents)
     errors = [
@@ -246,9 +245,12 @@ def temperature_effect(
 
 
 def draw_reliability(outputs: pd.DataFrame, fitted: float) -> Figure:
-    """Draw accuracy against confidence of a classifier's test documents before and after scaling by the
-    ``fitted`` temperature: one dot per bin, whose size shows its share of the documents."""
-    logits, labels, _ = split_outputs(outputs[outputs["split"] == "test"])
+    """Draw accuracy against confidence on test documents, before and after temperature scaling.
+
+    Each dot is a bin, and its size shows the bin's share of the documents. ``outputs`` has the classifier's
+    rows of the jobs' table ``outputs``; ``fitted`` is the temperature.
+    """
+    logits, labels, _ = unpack_outputs(outputs[outputs["split"] == "test"])
     figure, axes = plots.panels(1, 2, 3.4, sharey=True)
     for ax, (title, value) in zip(axes, {"before": 1.0, "after": fitted}.items(), strict=True):
         bins = calibration.reliability(at_temperature(logits, value), labels)
@@ -261,7 +263,7 @@ def draw_reliability(outputs: pd.DataFrame, fitted: float) -> Figure:
 def draw_aklu(table7: pd.DataFrame, top: float, labelled: Sequence[str]) -> Axes:
     """Draw printed aKLU against printed aPE, with the line of KL(p || U) and its maximum ``top`` (log 46).
 
-    The models in ``labelled`` are named.
+    ``table7`` has the printed cells of Table 7; the models in ``labelled`` are labelled in the figure.
     """
     values = wide(table7, "model", "metric")
     _, ax = plots.panels(1, 1, 4.2)
@@ -277,8 +279,10 @@ def draw_aklu(table7: pd.DataFrame, top: float, labelled: Sequence[str]) -> Axes
 
 
 def draw_ranks(panels: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw printed average ranks and the ranges in which they should lie, one panel per table of
-    :func:`average_ranks`; ``panels`` has the tables by their titles."""
+    """Draw printed average ranks and their possible ranges, one panel per table of :func:`average_ranks`.
+
+    ``panels`` is a mapping from each panel's title to its table.
+    """
     fig, axes = plots.panels(1, len(panels), 5.4, sharey=True)
     for ax, (title, frame) in zip(axes, panels.items(), strict=True):
         bars = {"color": plots.PALETTE[6], "alpha": 0.2, "height": 0.7, "linewidth": 0}

@@ -1,4 +1,4 @@
-"""The page on counts and procedure selection: what printed counts imply, words in real reports, a figure."""
+"""The page on data sets and procedure selection: checks of printed counts, word counts, and a figure."""
 
 from __future__ import annotations
 
@@ -28,26 +28,29 @@ _SOURCES = {
     "MEDIQA 2021": [["MIMIC-CXR", "Indiana", "Stanford"], ["Indiana", "Stanford"]],
     "BioNLP 2023": [["MIMIC-III"]],
 }
-"""The sources of each data set that Section 4.1 names, once per reading: for MEDIQA 2021, those of all parts
-or of the test set alone."""
-READ_N, READ_F1 = 7, 0.1
-"""The largest error of dots read off Figure 5: in reports, and in points of F1."""
-_HALF_DIGIT = 0.0005  # half of 0.1 percent, the last printed digit, as a fraction
-_PERCENTS = np.arange(1, 1001) / 1000  # all percentages above 0 with one decimal, as fractions
+"""A mapping from each data set to the lists of sources that Section 4.1 names, one list per reading. MEDIQA
+2021 has two readings: the sources of all its parts, and those of its test set."""
+MAX_N_ERROR, MAX_F1_ERROR = 7, 0.1
+"""The largest errors with which dots were read off Figure 5: in reports, and in points of F1."""
+_HALF_UNIT = 0.0005  # half a unit of the last printed digit: half of 0.1 percent, as a fraction
+_PERCENTAGES = np.arange(1, 1001) / 1000  # all percentages above 0 with one decimal, as fractions
 _SLACK = 1e-9  # tolerance for rounding errors of quotients and differences
-_LABELS = {"CT UE WO contr": (4, 22), "CT Head WO contr": (-6, 8)}
+_LABEL_OFFSETS = {"CT UE WO contr": (4, 22), "CT Head WO contr": (-6, 8)}
 """Offsets of labels, in points to the right and up, where the default would overlap or leave the axes."""
 
 
-def find_italics(words: str) -> list[str]:
+def find_italics(quotation: str) -> list[str]:
     """Return the names that a quotation sets in italics (``*one, two*``), in lower case."""
-    runs = re.findall(r"\*([^*]+)\*", words)
+    runs = re.findall(r"\*([^*]+)\*", quotation)
     return [name.strip().lower() for run in runs for name in run.split(",") if name.strip()]
 
 
 def check_sources(table1: pd.DataFrame, prose: str) -> list[Check]:
-    """Return the checks of Table 1's numbers of sources against the sources that the prose names, one per
-    data set, task and reading of :data:`_SOURCES`."""
+    """Return checks of Table 1's numbers of sources against the sources that Section 4.1 names.
+
+    There is one check per data set, task and reading. ``table1`` has the printed cells of Table 1, and
+    ``prose`` is the text of Section 4.1.
+    """
     checks = []
     for _, row in table1[table1["quantity"] == "sources"].iterrows():
         cell = cell_in(row)
@@ -62,23 +65,23 @@ def check_sources(table1: pd.DataFrame, prose: str) -> list[Check]:
 
 
 def check_parts(counts: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
-    """Return the checks of Section 4.1 against the groups of reports in Table 6.
+    """Return checks of Section 4.1 against the groups of reports in Table 6.
 
-    They check the modalities and body parts that the section names, once read as those of some reports and
-    once as those of all, and that some groups have test reports but no training reports.
+    One statement lists modalities and body parts; it is read as naming those of some reports, and as naming
+    those of all reports. Another says that some groups have test reports but no training reports.
 
     Parameters
     ----------
     counts : the number of reports by group (modality and body parts; rows) and split (columns).
-    quotes : the section's words, the modalities and body parts in the first.
+    quotes : the section's sentences; the first lists the modalities and body parts.
     """
     listing = re.search(r" with (.+?) present", quotes[0])
     named = re.split(r", | and ", listing[1]) if listing else []
     groups = [str(group).split(maxsplit=1) for group in counts.index]
     modalities = {modality for modality, _ in groups}
-    parts = dict.fromkeys(part for _, both in groups for part in both.lower().split("-"))
-    besides = [part for part in parts if not any(name.startswith(part) for name in named)]
-    rows = [any(name.startswith(part) for part in parts) for name in named]
+    parts = dict.fromkeys(part for _, body in groups for part in body.lower().split("-"))
+    unnamed = [part for part in parts if not any(name.startswith(part) for name in named)]
+    has_rows = [any(name.startswith(part) for part in parts) for name in named]
     unseen = counts.index[(counts["test"] > 0) & (counts["train"] == 0)]
     return [
         *by_reading(
@@ -86,11 +89,11 @@ def check_parts(counts: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
                 reading: check_statement(
                     "modalities and body parts of Section 4.1",
                     listing[1] if listing else "",
-                    f"{' and '.join(sorted(modalities))}; {sum(rows)} of {len(rows)} body parts have rows; "
-                    f"besides: {', '.join(besides) or 'none'}",
-                    modalities == {"CT", "MR"} and all(rows) and whole,
+                    f"{' and '.join(sorted(modalities))}; {sum(has_rows)} of {len(named)} body parts have "
+                    f"rows; besides: {', '.join(unnamed) or 'none'}",
+                    modalities == {"CT", "MR"} and all(has_rows) and is_complete,
                 )
-                for reading, whole in {"some of them": True, "all of them": not besides}.items()
+                for reading, is_complete in {"some of them": True, "all of them": not unnamed}.items()
             }
         ),
         check_statement(
@@ -103,10 +106,10 @@ def check_parts(counts: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
 
 
 def count_reports_with_words(reports: Sequence[Report], names: Sequence[str]) -> dict[str, int]:
-    """Return, for each name, the number of reports that contain it in findings or impression.
+    """Return a mapping from each name to the number of reports with the name in findings or impression.
 
-    Names are in lower case; case is ignored in reports, and a name may be part of a longer word. If the
-    reports are placeholders, the counts come from the stored set ``openi``.
+    ``names`` must be in lower case. The case of reports is ignored, and a name may be part of a longer word.
+    If the reports are placeholders, the counts come from the stored set ``openi``.
     """
     if any(parse_placeholder(str(report.findings) or str(report.impression)) for report in reports[:1]):
         table = recorded.load("openi").table
@@ -115,83 +118,92 @@ def count_reports_with_words(reports: Sequence[Report], names: Sequence[str]) ->
     return {name: sum(name in text for text in texts) for name in names}
 
 
-def class_size_range(in_test: int, share: float) -> tuple[int, int]:
-    """Return the smallest and the largest possible number of reports in a class, given how many of them
-    (``in_test``) are in a stratified test set.
+def bound_class_size(in_test: int, share: float) -> tuple[int, int]:
+    """Return the smallest and the largest possible size of a class with ``in_test`` stratified test reports.
 
-    The test set has the same ``share`` (0 to 1) of each class, rounded up or down.
+    The test set has the same ``share`` (above 0, at most 1) of each class, rounded up or down.
     """
     return int(np.floor((in_test - 1) / share + _SLACK)) + 1, int(np.ceil((in_test + 1) / share - _SLACK)) - 1
 
 
-def predicted_counts(by_class: pd.DataFrame) -> pd.DataFrame:
+def bound_predictions(by_class: pd.DataFrame) -> pd.DataFrame:
     """Return the smallest and the largest possible number of predictions of each class with recall above 0.
 
-    ``by_class`` has the printed ``precision`` and ``recall`` (percent) and ``N`` of each class. The result
-    has the columns ``low`` and ``high``, both NaN if no whole numbers fit.
+    ``by_class`` is indexed by class and has the printed ``precision`` and ``recall`` (percent) and the number
+    of test reports ``N``. The result has one row per class; its columns ``low`` and ``high`` are NaN if no
+    integers fit.
     """
     counts = {}
     for name, row in by_class[by_class["recall"] > 0].iterrows():
         precision = 1.0 if row["precision"] == 1 else row["precision"] / 100  # a printed 1 means 100%
-        limits = predictions_that_print(precision, row["recall"] / 100, int(row["N"]), _HALF_DIGIT)
-        counts[name] = limits or (np.nan, np.nan)
+        bounds = predictions_that_print(precision, row["recall"] / 100, int(row["N"]), _HALF_UNIT)
+        counts[name] = bounds or (np.nan, np.nan)
     return pd.DataFrame.from_dict(counts, orient="index", columns=["low", "high"])
 
 
-def fit_whole_numbers(by_class: pd.DataFrame) -> pd.DataFrame:
-    """Return whether the printed recall and precision of each class can come from whole numbers of reports.
+def assess_integer_fit(by_class: pd.DataFrame) -> pd.DataFrame:
+    """Return whether integer numbers of reports can give the printed recall and precision of each class.
 
-    A recall is hits / ``N``. A precision is the same hits divided by any number of predictions that is not
-    smaller. A recall of 0 is always possible, and then nothing is known of the precision.
+    The recall is the number of true positives divided by ``N``; the precision is the same number divided by a
+    number of predictions that is not smaller. A recall of 0 is always possible, and does not constrain the
+    precision.
+
+    Parameters
+    ----------
+    by_class : the printed ``precision`` and ``recall`` (percent) and the number of test reports ``N`` of each
+        class, indexed by class.
 
     Returns
     -------
     DataFrame
-        Index: the classes. ``recall`` and ``precision``, whether each is possible; ``recall_accepts`` and
-        ``precision_accepts``, the share of all percentages from 0.1 to 100.0 that would be possible for this
-        class. For a recall of 0, both are True and both shares NaN.
+        One row per class, indexed by class. ``recall`` and ``precision`` say whether the printed value is
+        possible; ``recall_accepts`` and ``precision_accepts`` are the shares (0 to 1) of the percentages from
+        0.1 to 100.0 that would be possible for this class. If the printed recall is 0, both values count as
+        possible and both shares are NaN.
     """
-    predictable = predicted_counts(by_class)["low"].notna()
+    is_possible = bound_predictions(by_class)["low"].notna()
     rows = {}
     for name, row in by_class.iterrows():
         n, share = int(row["N"]), row["recall"] / 100
         if not share:
             rows[name] = (True, np.nan, True, np.nan)
             continue
-        hits = np.array(counts_that_print(share, _HALF_DIGIT, n), dtype=np.float64)
-        recalls = np.mean([bool(counts_that_print(tried, _HALF_DIGIT, n)) for tried in _PERCENTS])
+        hits = np.array(counts_that_print(share, _HALF_UNIT, n), dtype=np.float64)
+        recall_share = np.mean([bool(counts_that_print(recall, _HALF_UNIT, n)) for recall in _PERCENTAGES])
         # hits / m rounds to p for every m from hits / (p + half) to hits / (p - half), at least hits.
-        most = np.floor(hits / (_PERCENTS[:, None] - _HALF_DIGIT) + _SLACK)
-        fewest = np.maximum(np.ceil(hits / (_PERCENTS[:, None] + _HALF_DIGIT) - _SLACK), hits)
-        precisions = (most >= fewest).any(axis=1).mean()
-        rows[name] = (bool(hits.size), float(recalls), bool(predictable[name]), float(precisions))
+        most = np.floor(hits / (_PERCENTAGES[:, None] - _HALF_UNIT) + _SLACK)
+        fewest = np.maximum(np.ceil(hits / (_PERCENTAGES[:, None] + _HALF_UNIT) - _SLACK), hits)
+        precision_share = (most >= fewest).any(axis=1).mean()
+        rows[name] = (bool(hits.size), float(recall_share), bool(is_possible[name]), float(precision_share))
     columns = ["recall", "recall_accepts", "precision", "precision_accepts"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
-def classes_near(dots: pd.DataFrame, by_class: pd.DataFrame) -> list[pd.Index]:
+def find_nearby_classes(dots: pd.DataFrame, by_class: pd.DataFrame) -> list[pd.Index]:
     """Return, for each dot of Figure 5, the names of the classes of Table 15 that the dot can show.
 
-    A dot can show a class if it is at most :data:`READ_N` reports and :data:`READ_F1` points of F1 away.
+    A dot can show a class at most :data:`MAX_N_ERROR` reports and :data:`MAX_F1_ERROR` points of F1 away.
     ``dots`` has the columns ``reports`` and ``f1``; ``by_class`` has ``N`` and ``F1``, indexed by class.
     """
     return [
         by_class.index[
-            ((by_class["N"] - dot["reports"]).abs() <= READ_N)
-            & ((by_class["F1"] - dot["f1"]).abs() <= READ_F1 + _SLACK)
+            ((by_class["N"] - dot["reports"]).abs() <= MAX_N_ERROR)
+            & ((by_class["F1"] - dot["f1"]).abs() <= MAX_F1_ERROR + _SLACK)
         ]
         for _, dot in dots.iterrows()
     ]
 
 
 def draw_rare(by_class: pd.DataFrame, labelled: pd.DataFrame) -> Axes:
-    """Draw each class's F1 against its number of test reports, with both medians as lines; the classes in
-    ``labelled`` are named."""
+    """Draw each class's F1 against its number of test reports, with lines at both medians.
+
+    ``by_class`` has ``N`` and ``F1``, indexed by class; ``labelled`` has the rows of the classes to label.
+    """
     ax = sns.scatterplot(by_class, x="N", y="F1", s=40, zorder=3)
     ax.axvline(by_class["N"].median(), color="#4D4D4D", linestyle="--", linewidth=1)
     ax.axhline(by_class["F1"].median(), color="#4D4D4D", linestyle="--", linewidth=1)
     for name, row in labelled.iterrows():
-        plots.label_point(ax, str(name), (row["N"], row["F1"]), _LABELS.get(str(name), (9, 0)))
+        plots.label_point(ax, str(name), (row["N"], row["F1"]), _LABEL_OFFSETS.get(str(name), (9, 0)))
     ticks = [20, 200, 2000]
     ax.set(xscale="log", xlabel="test reports", xticks=ticks)
     ax.set_xticklabels([f"{tick:,}" for tick in ticks])

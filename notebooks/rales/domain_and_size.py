@@ -101,7 +101,7 @@ def check_lead(
     return check_superiority(name, claim, cells, first=" and ".join(better), leads=leads)
 
 
-def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
+def compare_domain_pairs(scores: pd.DataFrame) -> pd.DataFrame:
     """Return Mann-Whitney tests of each pair of domains at each share of the labels, with Bonferroni's
     correction for the pairs of one share.
 
@@ -141,9 +141,9 @@ def check_differences(scores: pd.DataFrame, source: str) -> list[Check]:
     the same way; and three categories, corrected for the pairs at one share, as the caption may mean. If no
     scores could make a pair differ under a reading, its check can only contradict.
 
-    ``scores`` are as in :func:`rank_tests`; ``source`` names them in the checks' keys.
+    ``scores`` are as in :func:`compare_domain_pairs`; ``source`` names them in the checks' keys.
     """
-    four, three = rank_tests(scores), rank_tests(merge_domains(scores))
+    four, three = compare_domain_pairs(scores), compare_domain_pairs(merge_domains(scores))
 
     def least_ps(tests: pd.DataFrame) -> tuple[float, float]:
         """Return the smallest p and the smallest possible p, both corrected for all tests."""
@@ -166,7 +166,7 @@ def check_differences(scores: pd.DataFrame, source: str) -> list[Check]:
     return by_reading(checks)
 
 
-def lies_within(row: pd.Series, least: float, most: float) -> bool | None:
+def is_slope_within(row: pd.Series, least: float, most: float) -> bool | None:
     """Return whether a slope's interval lies among the numbers that round to ``least`` to ``most`` percent.
 
     Percent may mean points of NLU score, or percent of the mean score. True if the whole interval lies there

@@ -126,7 +126,7 @@ def _distribution(distributions: Any, dimension: Dimension) -> Any:
     return numeric(dimension.low, dimension.high, log=dimension.log)
 
 
-def stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) -> list[int]:
+def draw_stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) -> list[int]:
     """Return all positions in a random order whose first k positions are a stratified sample, for every k.
 
     ``strata`` has the stratum of each position. The members of a stratum are shuffled and spaced evenly over
@@ -192,7 +192,7 @@ class Plan:
         drawn = {}
         for part, rows, most in (("train", self.parts.train, size), ("dev", self.parts.dev, -(-size // 2))):
             strata = [self.task.stratum(row) for row in rows]
-            order = stratified_order(strata, self.run.rng(f"{name} {part} {draw}"))
+            order = draw_stratified_order(strata, self.run.rng(f"{name} {part} {draw}"))
             chosen = take_share(order[: most or None], SHARES[self.regime])
             drawn[part] = [rows[index] for index in chosen]
         tested = self.settings.test_documents.get(name, 0)
@@ -248,7 +248,7 @@ def fit_regime(plan: Plan, inputs: Mapping[str, Any]) -> Tables:
     """Return the tables of all draws (:func:`fit`), with the columns ``task``, ``regime`` and ``draw``.
 
     If the settings ask for trials, they are searched for on the first draw; the other draws take the settings
-    that were best on validation. ``inputs`` comes from :func:`search_inputs`.
+    that were best on validation. ``inputs`` comes from :func:`describe_inputs`.
     """
     tables_of_draws: list[Tables] = []
     hyperparameters: dict[str, Any] = {}
@@ -278,7 +278,7 @@ def fit_regime(plan: Plan, inputs: Mapping[str, Any]) -> Tables:
     }
 
 
-def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tuple[str, str]]) -> Tables:
+def fit_tasks(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tuple[str, str]]) -> Tables:
     """Return the tables of :func:`fit_regime` for one encoder, over the tasks and regimes in ``work``
     (:func:`radeval_lib.jobs.rales.list_fits`). Interrupted searches and trainings resume from checkpoints."""
     frames: dict[str, list[pd.DataFrame]] = {}
@@ -286,8 +286,8 @@ def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tup
         for name, regimes in groupby(work, key=itemgetter(0)):
             task = task_of(name, settings.rare_class)
             parts = task.parts(run.load(task.role))
-            encoders = encoder_of_draw(run, settings, encoder, parts, Path(folder))
-            inputs = search_inputs(run, task, encoder, encoders(0))
+            encoders = prepare_encoders(run, settings, encoder, parts, Path(folder))
+            inputs = describe_inputs(run, task, encoder, encoders(0))
             for _, regime in regimes:
                 plan = Plan(
                     task=task,
@@ -303,7 +303,7 @@ def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tup
     return {kind: pd.concat(tables, ignore_index=True) for kind, tables in frames.items()}
 
 
-def encoder_title(name: str, layers: int) -> str:
+def format_encoder_title(name: str, layers: int) -> str:
     """Return the title of an encoder on pages, which is Table 2's name for a model of that table.
 
     ``layers``: how many layers a shallow encoder has.
@@ -311,9 +311,9 @@ def encoder_title(name: str, layers: int) -> str:
     if name == IN_DOMAIN:
         return "in-domain"
     if name.startswith(SHALLOW):
-        return f"{encoder_title(name.removeprefix(SHALLOW), layers)}, {layers} layers"
+        return f"{format_encoder_title(name.removeprefix(SHALLOW), layers)}, {layers} layers"
     if name.startswith(catalog.UNTRAINED):
-        return f"{encoder_title(name.removeprefix(catalog.UNTRAINED), layers)}, untrained"
+        return f"{format_encoder_title(name.removeprefix(catalog.UNTRAINED), layers)}, untrained"
     described = {card.hub: card.title for card in catalog.list_cards()}
     return described.get(name, catalog.format_title(name))
 
@@ -343,7 +343,7 @@ def resolve_encoder(name: str, *, layers: int, seed: int, folder: Path) -> str:
     return make_untrained(where, folder, seed) if name.startswith(catalog.UNTRAINED) else where
 
 
-def encoder_of_draw(
+def prepare_encoders(
     run: Run, settings: RalesSettings, encoder: str, parts: Parts, folder: Path
 ) -> Callable[[int], str]:
     """Return a function of the draw's number that returns the folder or hub name of its starting encoder.
@@ -364,7 +364,7 @@ def encoder_of_draw(
     return made
 
 
-def search_inputs(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict[str, Any]:
+def describe_inputs(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict[str, Any]:
     """Return all that a search for settings depends on apart from its space, as values for JSON.
 
     Keys are ``records`` (role, and files with their digests), ``encoder`` (name and SHA-256), ``settings`` (a

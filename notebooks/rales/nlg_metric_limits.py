@@ -12,7 +12,7 @@ from radeval_lib.jobs.impression_versions import ERROR, FAIR
 from radeval_lib.stats.inference import preference_shares
 
 
-def measure_fairness(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
+def measure_preferences(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     """Return how often each metric scores an acceptable candidate above the one with the error.
 
     Parameters
@@ -36,9 +36,9 @@ def measure_fairness(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     return pd.concat(shares, names=["phenomenon", "metric"])
 
 
-def draw_fairness(fair: pd.DataFrame) -> Figure:
+def draw_preferences(fair: pd.DataFrame) -> Figure:
     """Draw how often each metric prefers the acceptable candidate, one panel per phenomenon; ``fair`` comes
-    from :func:`measure_fairness`."""
+    from :func:`measure_preferences`."""
     shown = [name for name in FAIR if name in fair.index.get_level_values("phenomenon")]
     figure, grid = plots.panels(-(-len(shown) // 2), 2, height=2.4, sharey=True, squeeze=False)
     for ax in grid.flat[len(shown) :]:

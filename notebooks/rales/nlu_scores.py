@@ -36,7 +36,7 @@ def draw_gaps(checks: Mapping[str, Sequence[Check]]) -> Axes:
     return ax
 
 
-def shares_of_stanford(table12: pd.DataFrame, whole: pd.DataFrame) -> tuple[float, float]:
+def bound_stanford_share(table12: pd.DataFrame, whole: pd.DataFrame) -> tuple[float, float]:
     """Return the lowest and the highest share of the test reports that can come from Stanford, 0 to 1.
 
     A share is possible if, for every model and metric, the mean of the scores at Stanford and Indiana (Table

@@ -175,7 +175,7 @@ class LeadRetention:
     share: Estimate | None
 
 
-def measure_lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) -> LeadRetention:
+def measure_lead_retention(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) -> LeadRetention:
     """Return a system's lead over another on reports of groups that were in training and on others.
 
     All three intervals come from the same resamples, in which both systems have the same cases, but seeds of
@@ -223,7 +223,7 @@ def check_unseen(best: str, left: LeadRetention) -> Check:
     The check holds if less than half of the lead remains. It is inconclusive if no lead is established, or if
     the interval of the remaining share contains one half.
 
-    ``best``: the system's name. ``left``: its lead over Lead-3, as :func:`measure_lead_left` returned it.
+    ``best``: the system's name. ``left``: its lead over Lead-3, as :func:`measure_lead_retention` returned it.
     """
     remaining, lost = "no lead to lose is established", None
     if left.share is not None:

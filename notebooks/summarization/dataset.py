@@ -29,7 +29,7 @@ def parse_body_parts(pair: str) -> set[str]:
     return set(pair.split(" ", 1)[1].lower().split("-"))
 
 
-def split_kinds(pairs: Iterable[str]) -> tuple[set[str], set[str]]:
+def split_pair_names(pairs: Iterable[str]) -> tuple[set[str], set[str]]:
     """Return (the modalities, the body parts in lower case) that occur in the names of pairs."""
     return {pair.split()[0] for pair in pairs}, set[str]().union(*map(parse_body_parts, pairs))
 
@@ -59,7 +59,7 @@ def read_pair_lists() -> dict[str, list[str]]:
     return lists | {"all": list(dict.fromkeys(lists["iii"] + lists["trained"]))}
 
 
-def read_kinds() -> dict[str, set[str]]:
+def read_listings() -> dict[str, set[str]]:
     """Return the set of modalities and the set of anatomies that Section 1 names.
 
     The key of each set is the paper's phrase, such as "seven anatomies (…)". Modalities are spelt as in the

@@ -105,7 +105,7 @@ class Example:
         )
 
     @property
-    def absent(self) -> list[str]:
+    def absent_entities(self) -> list[str]:
         """The entities with the label ``obs-da``, "definitely absent"."""
         return [name for name in self.nodes if self.labels[name] == "obs-da"]
 

@@ -30,7 +30,7 @@ ROLE = "anatomy_summaries"
 _MANY_GROUPS = 8
 
 
-def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) -> pd.DataFrame:
+def train_on_pairs(run: Run, systems: Mapping[str, System], sets: Sequence[str]) -> pd.DataFrame:
     """Train systems on pairs of modality and anatomy, and return the scores of their summaries of test
     reports.
 
@@ -80,11 +80,11 @@ def _raise_missing(run: Run, role: str, problem: str) -> NoReturn:
     raise DataError(f"{problem} in {source}", where, "Configure the role with a data set that has some.")
 
 
-def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
+def train_on_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
     """Train systems on the corpus of the role ``summaries``, and return the scores of their summaries of test
     reports.
 
-    The table is that of :func:`run_trainings` with one more column, ``seen``: whether the report's group was
+    The table is that of :func:`train_on_pairs` with one more column, ``seen``: whether the report's group was
     in training. ``systems``: the systems by name.
 
     Raises

@@ -40,8 +40,8 @@ def test_the_score_is_the_mean_of_the_columns() -> None:
 
 def test_a_clear_leader_leads_and_equals_do_not() -> None:
     result = score_encoders(made({"good": 0.95, "a": 0.4, "b": 0.4}), TASKS, resamples=300, rng=stream)
-    assert result.lead("good", "a").low > 0
-    gap = result.lead("a", "b")
+    assert result.estimate_lead("good", "a").low > 0
+    gap = result.estimate_lead("a", "b")
     assert gap.low < 0 < gap.high
 
 

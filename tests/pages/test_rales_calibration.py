@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from scipy.stats import rankdata
 
-from notebooks.rales.calibration import correlation_range, rank_range, ranks_above, temperature_effect
+from notebooks.rales.calibration import bound_correlation, bound_ranks, measure_scaling_effect, ranks_above
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from notebooks.rales.calibration import correlation_range, rank_range, ranks_abo
 def test_ranks_of_intervals_by_hand(
     low: list[float], high: list[float], ranks: tuple[list[int], list[int]]
 ) -> None:
-    assert tuple(end.tolist() for end in rank_range(low, high)) == ranks
+    assert tuple(end.tolist() for end in bound_ranks(low, high)) == ranks
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), min_size=1, max_size=8), st.randoms())
@@ -33,7 +33,7 @@ def test_ranks_of_numbers_inside_lie_in_the_range(pairs: list[tuple[int, int]], 
     low = np.array([start for start, _ in pairs], dtype=float)
     high = low + [width for _, width in pairs]
     inside = np.array([random.uniform(a, b) for a, b in zip(low, high, strict=True)])  # type: ignore[attr-defined]
-    lowest, highest = rank_range(low, high)
+    lowest, highest = bound_ranks(low, high)
     assert (rankdata(inside, "max") >= lowest).all()
     assert (rankdata(inside, "min") <= highest).all()
 
@@ -65,7 +65,7 @@ def _outputs(validation: int, sharpness: float, seed: int) -> pd.DataFrame:
 
 def _rescaled(outputs: pd.DataFrame) -> pd.Series:
     streams = {"documents": np.random.default_rng(0), "refits": np.random.default_rng(1)}
-    return temperature_effect(outputs, resamples=200, **streams)
+    return measure_scaling_effect(outputs, resamples=200, **streams)
 
 
 def test_the_temperature_undoes_what_was_done_to_the_logits() -> None:
@@ -85,9 +85,9 @@ def test_correlation_of_three_points_by_hand() -> None:
     # x = 0, 1, 2 and y = 0, b, 2: r = 2 / sqrt(2 (b² + 4 - (b + 2)² / 3)), which is 1 for b = 1, and
     # 2 / sqrt(7) = 0.7559 for b = 2.5, further down than 0.9608 for b = 0.5.
     y = pd.DataFrame({"value": [0.0, 1.5, 2.0], "half_width": [0.0, 1.0, 0.0]})
-    range_of_r = correlation_range(_cells([0.0, 1.0, 2.0], 0.0), y)
+    range_of_r = bound_correlation(_cells([0.0, 1.0, 2.0], 0.0), y)
     assert (range_of_r.low, range_of_r.high) == pytest.approx((0.755929, 1.0))
-    on_a_line = correlation_range(_cells([0.0, 1.0, 2.0], 0.0), y.assign(value=[0.0, 1.0, 2.0]))
+    on_a_line = bound_correlation(_cells([0.0, 1.0, 2.0], 0.0), y.assign(value=[0.0, 1.0, 2.0]))
     assert (on_a_line.value, on_a_line.low) == pytest.approx((1.0, np.sqrt(3) / 2))  # b = 0 or 2
 
 
@@ -99,7 +99,7 @@ def test_no_columns_that_round_to_the_printed_ones_correlate_outside_the_range(
     columns = np.round(np.array(printed).reshape(2, 6), 2)
     assume((columns.std(axis=1) > 0.01).all())
     first, second = (_cells(list(column), 0.005) for column in columns)
-    range_of_r = correlation_range(first, second)
+    range_of_r = bound_correlation(first, second)
     assert range_of_r.value == pytest.approx(np.corrcoef(columns)[0, 1])
     drawn = columns + np.random.default_rng(seed).uniform(-0.005, 0.005, (200, 2, 6))
     values = [np.corrcoef(pair)[0, 1] for pair in drawn]

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from notebooks.rales.domain_and_size import check_differences, check_lead, compare_domains, lies_within
+from notebooks.rales.domain_and_size import check_differences, check_lead, compare_domains, is_slope_within
 from notebooks.rales.scores import mann_whitney
 from radeval_lib.study.results import statement_outcome
 
@@ -77,4 +77,4 @@ def test_no_difference_holds_only_under_every_reading(sizes: tuple[int, ...], fa
 def test_printed_percents_are_intervals_and_of_two_kinds(
     low: float, high: float, nlu: float, decided: bool | None
 ) -> None:
-    assert lies_within(pd.Series({"low": low, "high": high, "nlu": nlu}), 1, 2) is decided
+    assert is_slope_within(pd.Series({"low": low, "high": high, "nlu": nlu}), 1, 2) is decided

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from notebooks.rales import fitting
-from notebooks.rales.fitting import resolve_encoder, stratified_order, take_share
+from notebooks.rales.fitting import draw_stratified_order, resolve_encoder, take_share
 from radeval_lib.errors import ParameterError, ProfileError
 from radeval_lib.jobs import rales
 from radeval_lib.jobs.rales import Dimension
@@ -64,7 +64,7 @@ def test_prefixes_of_an_encoder_have_one_order(name: str, tmp_path: Path) -> Non
 @settings(deadline=None, max_examples=80)
 @given(st.lists(st.sampled_from("abcd"), min_size=1, max_size=80), st.integers(0, 99))
 def test_every_beginning_holds_each_stratum_in_its_share(strata: list[str], seed: int) -> None:
-    order = stratified_order(strata, np.random.default_rng(seed))
+    order = draw_stratified_order(strata, np.random.default_rng(seed))
     assert sorted(order) == list(range(len(strata)))
     whole = Counter(strata)
     for size in range(1, len(strata) + 1):
@@ -76,7 +76,7 @@ def test_every_beginning_holds_each_stratum_in_its_share(strata: list[str], seed
 @settings(deadline=None, max_examples=40)
 @given(st.integers(1, 300), st.integers(0, 9))
 def test_smaller_subsets_are_within_larger_ones(size: int, seed: int) -> None:
-    order = stratified_order([position % 3 for position in range(size)], np.random.default_rng(seed))
+    order = draw_stratified_order([position % 3 for position in range(size)], np.random.default_rng(seed))
     hundredth, tenth, everything = (set(take_share(order, share)) for share in (0.01, 0.1, 1.0))
     assert hundredth <= tenth <= everything == set(range(size))
     assert len(tenth) == -(-size // 10)  # rounded up, never empty

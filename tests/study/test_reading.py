@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from notebooks.rales.fitting import search_inputs
+from notebooks.rales.fitting import describe_inputs
 from radeval_lib import checksums
 from radeval_lib.errors import NotebookError
 from radeval_lib.jobs.rales_tasks import task_of
@@ -65,7 +65,7 @@ def test_a_changed_file_starts_a_search_over(data_root: Path, tmp_path: Path) ->
     for _ in range(2):
         run = _run("rales/fitting", tmp_path / "out", root, "smoke")
         run.inputs.note_file(task.role, path, "openi/indiana_reports.csv")  # as `load` does, of any filler
-        fingerprints.append(search_inputs(run, task, "packaged-minilm-2", "packaged-minilm-2"))
+        fingerprints.append(describe_inputs(run, task, "packaged-minilm-2", "packaged-minilm-2"))
         path.write_bytes(path.read_bytes() + b"\n")
     assert fingerprints[0] != fingerprints[1]
 

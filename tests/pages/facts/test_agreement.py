@@ -23,7 +23,7 @@ def test_one_wrong_description_does_not_give_the_printed_agreements() -> None:
 
 @pytest.mark.parametrize("level", ["interval", "ratio"])
 def test_alphas_of_one_description_are_the_library_s(level: agreement.Level) -> None:
-    alphas_of_one = agreement._alphas_with_one_loss(np.array([0.25, 0.6]), 40, level)
+    alphas_of_one = agreement._compute_alphas_with_one_loss(np.array([0.25, 0.6]), 40, level)
     ratings = [[0.75] + [1.0] * 39, [0.4] + [1.0] * 39]
     assert alphas_of_one[0, 1] == pytest.approx(krippendorff.alpha(ratings, level_of_measurement=level))
 
@@ -31,14 +31,14 @@ def test_alphas_of_one_description_are_the_library_s(level: agreement.Level) -> 
 def test_candidates_are_told_apart_by_the_alpha_that_is_farthest_off() -> None:
     wanted = pd.Series([0.4, 0.5, 0.3, 0.2], index=agreement.RATERS)
     fits = pd.DataFrame([[0.4, 0.5, 0.3, 0.6], [0.3, 0.4, 0.2, 0.1]], columns=wanted.index)
-    assert agreement.largest_misses(fits, wanted).to_list() == pytest.approx([0.4, 0.1])
+    assert agreement.find_largest_distances(fits, wanted).to_list() == pytest.approx([0.4, 0.1])
 
 
 def test_alphas_of_raters_who_halve() -> None:
     # The second rater counts half of everything: ratios agree, counts do not.
     fine = [FactCounts(4, 4, 2, 4), FactCounts(6, 4, 4, 4), FactCounts(8, 6, 2, 6)]
     coarse = [FactCounts(2, 2, 1, 2), FactCounts(3, 2, 2, 2), FactCounts(4, 3, 1, 3)]
-    alphas = agreement.count_alphas([fine, coarse])
+    alphas = agreement.measure_agreement([fine, coarse])
     assert alphas["Precision"] == alphas["Recall"] == alphas["F-Score"] == 1
     # By hand for R: 4 6 8 against 2 3 4; observed 2 * (2 + 4.5 + 8) / 3, expected 2 * 4.7.
     assert alphas["R facts"] == pytest.approx(1 - (2 * (2 + 4.5 + 8) / 3) / (2 * 4.7))
@@ -57,11 +57,11 @@ def test_the_mechanism_makes_the_divide_and_misjudging_unmakes_it() -> None:
 def test_losses() -> None:
     # A mean of .75 over ten units loses 2.5 points: 2 x 1 + .5, 1 + 3 x .5, 5 x .5.
     halves = (0.5, 1.0)
-    losses = sorted(agreement.possible_losses(0.75, 10, halves))
+    losses = sorted(agreement.list_losses(0.75, 10, halves))
     assert losses == [(0.5, 0.5, 0.5, 0.5, 0.5), (0.5, 0.5, 0.5, 1.0), (0.5, 1.0, 1.0)]
-    assert agreement.possible_losses(1.0, 10, halves) == [()]
-    assert agreement.possible_losses(0.5, 2, halves) == [(1.0,), (0.5, 0.5)]
-    assert agreement.possible_losses(0.97, 10, halves) == []  # .3 points cannot be lost in halves
+    assert agreement.list_losses(1.0, 10, halves) == [()]
+    assert agreement.list_losses(0.5, 2, halves) == [(1.0,), (0.5, 0.5)]
+    assert agreement.list_losses(0.97, 10, halves) == []  # .3 points cannot be lost in halves
 
 
 def test_placements_ignore_the_order_of_units() -> None:

@@ -51,7 +51,7 @@ def test_reports_that_stand_twice() -> None:
 
 
 def test_copying_and_its_checks() -> None:
-    measured = fact_counting.copying_of_descriptions(SOME, 50, np.random.default_rng(0))
+    measured = fact_counting.summarize_copying(SOME, 50, np.random.default_rng(0))
     assert measured.loc["ROUGE-1 precision", "mean"] == pytest.approx((1 + 13 / 14 + 1) / 3)
     text = quoted("facts.claim_extractive")
     checks = fact_counting.check_copying(measured, text)
@@ -77,7 +77,7 @@ def test_copying_is_the_same_from_texts_and_from_what_is_recorded(data_root: Pat
     of_numbers = BuildDocuments(list(restore_documents(kept)), whole=of_texts.whole, evidence="recorded")
     assert (of_texts.evidence, of_texts.substitutes) == ("open", of_numbers.substitutes)
     ours, theirs = (
-        fact_counting.copying_of_descriptions(of_text, 50, np.random.default_rng(0))
+        fact_counting.summarize_copying(of_text, 50, np.random.default_rng(0))
         for of_text in (of_texts, of_numbers)
     )
     pd.testing.assert_frame_equal(ours, theirs, atol=1e-8)
@@ -97,7 +97,7 @@ def test_a_fact_stands_in_a_text_by_whole_words() -> None:
 
 @given(st.integers(1, 2000))
 def test_split_sizes_are_those_of_scikit_learn(n: int) -> None:
-    train, development, test = fact_counting.split_sizes(n)
+    train, development, test = fact_counting.compute_split_sizes(n)
     assert train + development + test == n
     if train:
         first, rest = train_test_split(range(n), test_size=0.2, random_state=0)

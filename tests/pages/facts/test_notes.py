@@ -13,10 +13,10 @@ def _note(case: str, rater: str, incorrect: int, omitted: int, seconds: float | 
 
 
 def test_note_matrices_by_hand() -> None:
-    lists = rater_agreement.error_table(
+    lists = rater_agreement.tabulate_note_errors(
         [_note("1", "x", 2, 0), _note("1", "y", 1, 1), _note("2", "x", 0, 0, None), _note("2", "y", 0, 2)]
     )
-    matrices = rater_agreement.note_matrices(lists)
+    matrices = rater_agreement.make_note_matrices(lists)
     assert matrices["incorrect statements"].to_numpy().tolist() == [[2, 1], [0, 0]]
     assert matrices["critical errors"].to_numpy().tolist() == [[2, 1], [0, 0]]
     assert matrices["errors by words of the note"].to_numpy().tolist() == [[0.4, 0.4], [0.0, 0.4]]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from notebooks.facts import rater_agreement
-from notebooks.facts.rater_agreement import alpha_difference, rating_matrix, resample_alphas
+from notebooks.facts.rater_agreement import make_rating_matrix, resample_alphas, subtract_alphas
 from radeval_lib.data.records import RatedPair
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.resampling import drawn_counts
@@ -22,7 +22,7 @@ def _pair(name: str, reference: str, rater: str, rating: float) -> RatedPair:
 
 def test_rating_matrix_knows_cases_and_leaves_out_gaps() -> None:
     records = [_pair(name, name[0], rater, 1.0) for name in ("a1", "a2", "b1") for rater in "xy"]
-    matrix = rating_matrix([*records, _pair("b2", "b", "x", 2.0)])
+    matrix = make_rating_matrix([*records, _pair("b2", "b", "x", 2.0)])
     assert list(matrix.index) == [("a1", 0), ("a2", 0), ("b1", 1)]
 
 
@@ -52,14 +52,14 @@ def _noisy(seed: int, noise: float) -> pd.DataFrame:
 
 @pytest.mark.parametrize(("first", "second", "sign"), [(0.2, 1.0, 1), (1.0, 0.2, -1)])
 def test_less_noise_gains_agreement(first: float, second: float, sign: int) -> None:
-    result = alpha_difference(_noisy(0, first), _noisy(1, second), 200, lambda: np.random.default_rng(0))
+    result = subtract_alphas(_noisy(0, first), _noisy(1, second), 200, lambda: np.random.default_rng(0))
     assert sign * result.value > 0
     assert min(sign * result.low, sign * result.high) > 0
 
 
 def test_ratings_of_the_same_cases_are_resampled_together() -> None:
     ratings = _noisy(0, 0.5)
-    result = alpha_difference(ratings, ratings, 50, lambda: np.random.default_rng(0))
+    result = subtract_alphas(ratings, ratings, 50, lambda: np.random.default_rng(0))
     assert (result.value, result.low, result.high) == (0, 0, 0)
 
 

@@ -17,7 +17,7 @@ from radeval_lib.metrics.radgraph import build_graph
 def test_the_printed_triplets_follow_by_one_rule_on_the_ends_of_an_edge() -> None:
     example, printed = Example.read(), f1_radgraph.printed("rrs.example_a2_graph")
     assert example.count_fits(printed) == {"the start": 6, "the end": 2, "either end": 4}
-    assert example.absent == ["overt", "edema"]
+    assert example.absent_entities == ["overt", "edema"]
 
 
 def test_every_single_change_is_one() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from notebooks.rales.nlg_metric_limits import measure_fairness
+from notebooks.rales.nlg_metric_limits import measure_preferences
 from notebooks.summarization import models
 from notebooks.summarization.comparison import LeadRetention, check_unseen
 from notebooks.summarization.dataset import measure_lengths
@@ -40,7 +40,7 @@ def test_candidates_differ_from_their_reference_and_each_report_has_its_error(ma
 
 def test_a_metric_of_shared_words_prefers_an_error_to_another_order(made: pd.DataFrame) -> None:
     metrics = {"ROUGE-L": create("rouge_l"), "ROUGE-1": create("rouge_1")}
-    fair = measure_fairness(impression_versions.add_scores(made, metrics), [*metrics])
+    fair = measure_preferences(impression_versions.add_scores(made, metrics), [*metrics])
     assert fair.loc[(impression_versions.ORDER, "ROUGE-L"), "value"] < 0.5
     assert fair.loc[(impression_versions.ORDER, "ROUGE-1"), "value"] == 1.0
 

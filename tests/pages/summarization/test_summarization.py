@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from notebooks.summarization import models, training
-from notebooks.summarization.comparison import estimate_mean, measure_lead_left, subtract_means
+from notebooks.summarization.comparison import estimate_mean, measure_lead_retention, subtract_means
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.roles import load
 from radeval_lib.errors import ParameterError
@@ -123,13 +123,13 @@ def test_what_is_left_of_a_lead_has_an_interval_of_the_same_resamples() -> None:
     rng = np.random.default_rng(1)
     behind = ahead([0.0] * 40, [0.0] * 40)
     led = rng.normal(0.4, 0.1, 40).tolist()
-    left = measure_lead_left(drawing(400), ahead(led, [x / 4 for x in led]), behind, "rouge_l")
+    left = measure_lead_retention(drawing(400), ahead(led, [x / 4 for x in led]), behind, "rouge_l")
     assert left.seen.value == pytest.approx(np.mean(led))
     assert left.share is not None
     assert left.share.value == pytest.approx(0.25)
     assert 0.2 < left.share.low < 0.25 < left.share.high < 0.3
     level = rng.normal(0.0, 0.3, 40).tolist()
-    none = measure_lead_left(drawing(400), ahead(level, led), behind, "rouge_l")
+    none = measure_lead_retention(drawing(400), ahead(level, led), behind, "rouge_l")
     assert none.share is None
     assert none.seen.low <= 0 < none.unseen.low
 
@@ -172,10 +172,10 @@ def test_each_system_is_scored_on_every_test_report_and_graphs_once(monkeypatch:
 
     monkeypatch.setattr(training, "fit_model", made)
     both = {"Lead-3": System(kind="lead"), "Pointer": System(kind="pointer")}
-    run_trainings = training.run_trainings(run, both, ["CT Head", summarization.ALL])
+    scores = training.train_on_pairs(run, both, ["CT Head", summarization.ALL])
     assert learned == [(seed, groups) for groups in (["CT Head"], ["CT Head", "MR Head"]) for seed in (3, 4)]
-    assert run_trainings["case"].tolist() == ["6", "7"] * 6
-    rows = run_trainings.groupby(["system", "train_set", "seed"], sort=False)
+    assert scores["case"].tolist() == ["6", "7"] * 6
+    rows = scores.groupby(["system", "train_set", "seed"], sort=False)
     result = {key: (part["length"].iloc[0], part["graph"].notna().tolist()) for key, part in rows}
     assert result == {
         ("Pointer", "CT Head", 3): (4, [True, False]),  # no graphs across pairs
@@ -185,7 +185,7 @@ def test_each_system_is_scored_on_every_test_report_and_graphs_once(monkeypatch:
         ("Pointer", "ALL", 4): (4, [False, False]),
         (training.ORACLE, "", 3): (len("A clot."), [True, True]),
     }
-    whole = training.run_one_corpus(run, {"Pointer": both["Pointer"]})
+    whole = training.train_on_corpus(run, {"Pointer": both["Pointer"]})
     assert list(dict.fromkeys(whole["system"])) == ["Pointer", training.COMMONEST, training.ORACLE]
     assert whole[whole["system"] == training.COMMONEST]["length"].tolist() == [len("Clot.")] * 2
     assert whole["seen"].all()
