@@ -1,10 +1,10 @@
-"""The fitting of encoders to RaLEs' tasks in each regime (share of labels, or frozen encoder), and the counts
-on the test part.
+"""Fit encoders to RaLEs' tasks in each regime (share of labels, or frozen encoder), and count their matches
+on the test split.
 
-Settings and epochs are chosen on validation data alone, by a search that can resume: its folder has a file
-for each finished trial with its settings, value and tables, and an interrupted trial is repeated. The
-settings of a trial depend only on the trials before it and on the seed, so an interrupted search has the same
-result as an uninterrupted one. Only one process may search a folder at a time.
+Hyperparameters and epochs are chosen on validation data alone. The search for hyperparameters can resume: its
+folder has one file per finished trial, with the trial's hyperparameters, value and tables, and an interrupted
+trial is repeated. The hyperparameters of a trial depend only on earlier trials and on the seed, so an
+interrupted search gives the same result as an uninterrupted one. Only one process at a time may use a folder.
 
 Source: RaLEs, Section 4.2.2 and Appendix C; Akiba et al. 2019 (Optuna).
 """
@@ -38,12 +38,13 @@ from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.paths import display_path
 from radeval_lib.study.runs import Run
 
-_KNOWN = {setting.name for setting in fields(TrainingSettings)}
-_OF_REGIMES = {"penalty", "frozen"}  # settings of a probe, and of a search that may freeze the encoder
+_TRAINER_SETTINGS = {setting.name for setting in fields(TrainingSettings)}
+_OTHER_SETTINGS = {"penalty", "frozen"}  # a probe's penalty, and whether training freezes the encoder
 
 SHALLOW, IN_DOMAIN = "shallow:", "in_domain"
-"""Names of encoders: ``shallow:NAME`` has only the first layers of a model, ``untrained:NAME`` random
-weights, ``untrained:shallow:NAME`` both; ``in_domain`` is the encoder that rales/pretraining trains."""
+"""Prefix and name of special encoders: ``shallow:NAME`` has only the first layers of a model,
+``untrained:NAME`` has random weights, ``untrained:shallow:NAME`` has only the first layers with random
+weights, and ``in_domain`` is the encoder that the job rales/pretraining trains."""
 
 Tables = dict[str, pd.DataFrame]
 Objective = Callable[[dict[str, Any]], tuple[float, Tables]]
@@ -51,7 +52,14 @@ Objective = Callable[[dict[str, Any]], tuple[float, Tables]]
 
 @dataclass(frozen=True)
 class Trial:
-    """A finished trial of a search: its settings, the value on validation, and its tables."""
+    """A finished trial of a search.
+
+    Attributes
+    ----------
+    parameters : the hyperparameters by name.
+    value : the value to maximize, measured on validation data.
+    tables : the tables to keep, by name.
+    """
 
     parameters: dict[str, Any]
     value: float
@@ -68,18 +76,18 @@ def search(
     seed: int,
     startup: int = 10,
 ) -> list[Trial]:
-    """Return the finished trials of a search for settings by TPE, including those of an earlier call.
+    """Search for hyperparameters by TPE, and return all finished trials, including those of earlier calls.
 
     Parameters
     ----------
-    objective : a function of a trial's settings that returns the value to maximize and the tables to keep.
-    space : the range of each setting to vary, by its name.
+    objective : a function from a trial's hyperparameters to the value to maximize and the tables to keep.
+    space : a mapping from each hyperparameter to its search space.
     trials : the total number of trials.
-    folder : for the files of the trials. Its content is deleted if it belongs to a search with other
+    folder : the folder for the trials' files. Its content is deleted if it belongs to a search with other
         ``inputs``, another ``space`` or other package versions.
-    inputs : everything else on which the values depend.
-    seed : of the TPE sampler.
-    startup : the number of first trials whose settings are drawn at random.
+    inputs : JSON-ready description of everything else on which the values depend.
+    seed : the seed of the TPE sampler.
+    startup : the number of initial trials with random hyperparameters.
 
     Raises
     ------
@@ -91,35 +99,35 @@ def search(
         import optuna
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     ranges = {key: dimension.model_dump() for key, dimension in space.items()}
-    described = json.dumps(
+    description = json.dumps(
         {**inputs, "space": ranges, "conditions": provenance.conditions()}, indent=1, sort_keys=True
     )
-    description = folder / "search.json"
-    if not (description.is_file() and description.read_bytes() == described.encode()):
+    path = folder / "search.json"
+    if not (path.is_file() and path.read_bytes() == description.encode()):
         shutil.rmtree(folder, ignore_errors=True)
-        atomic.write_text(description, described)
+        atomic.write_text(path, description)
     study = optuna.create_study(direction="maximize")
-    dimensions = {name: _distribution(optuna.distributions, dimension) for name, dimension in space.items()}
+    distributions = {name: _make_distribution(optuna.distributions, space[name]) for name in space}
     finished: list[Trial] = []
     for number in range(trials):
         trial_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
         study.sampler = optuna.samplers.TPESampler(seed=trial_seed, n_startup_trials=startup)
-        asked = study.ask(dimensions)  # a resumed search asks for the same settings
-        stored = folder / f"trial-{number}.pickle"
-        if not stored.is_file():
-            value, tables = objective(asked.params)
+        proposed = study.ask(distributions)  # a resumed search proposes the same hyperparameters
+        trial_path = folder / f"trial-{number}.pickle"
+        if not trial_path.is_file():
+            value, tables = objective(proposed.params)
             if not np.isfinite(value):
-                remedy = f"Exclude these settings from the space: {asked.params}."
-                raise SearchError(f"a trial's value is {value}", display_path(stored), remedy)
-            with atomic.new_file(stored) as new:
-                pd.to_pickle(Trial(asked.params, float(value), tables), new)
-        finished.append(pd.read_pickle(stored))
-        study.tell(asked, finished[-1].value)
+                remedy = f"In the profile, exclude {proposed.params} from `rales: space`."
+                raise SearchError(f"a trial's value is {value}", display_path(trial_path), remedy)
+            with atomic.new_file(trial_path) as new_path:
+                pd.to_pickle(Trial(proposed.params, float(value), tables), new_path)
+        finished.append(pd.read_pickle(trial_path))
+        study.tell(proposed, finished[-1].value)
     return finished
 
 
-def _distribution(distributions: Any, dimension: Dimension) -> Any:
-    """Return the Optuna distribution of a dimension."""
+def _make_distribution(distributions: Any, dimension: Dimension) -> Any:
+    """Return a search space as a distribution of Optuna; ``distributions`` is its module."""
     if dimension.choices:
         return distributions.CategoricalDistribution(dimension.choices)
     numeric = distributions.IntDistribution if dimension.whole else distributions.FloatDistribution
@@ -131,35 +139,37 @@ def draw_stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) 
 
     ``strata`` has the stratum of each position. The members of a stratum are shuffled and spaced evenly over
     the order, from a random start. If p is the share of a stratum, the first k positions therefore contain
-    p k members of it, give or take less than two. Samples of different sizes are nested.
+    p k of its members, to within two. Samples of different sizes are nested.
     """
-    places: dict[Hashable, list[int]] = {}
+    members_by_stratum: dict[Hashable, list[int]] = {}
     for position, stratum in enumerate(strata):
-        places.setdefault(stratum, []).append(position)
+        members_by_stratum.setdefault(stratum, []).append(position)
     keys = np.empty(len(strata))
-    for members in places.values():
+    for members in members_by_stratum.values():
         shuffled = rng.permutation(members)
         keys[shuffled] = (np.arange(len(members)) + rng.random()) / len(members)
     return [int(position) for position in np.argsort(keys, kind="stable")]
 
 
 def take_share(order: Sequence[int], share: float) -> list[int]:
-    """Return the first ``share`` (0 to 1) of an order, rounded up to whole positions, and sorted."""
+    """Return the first ``share`` (0 to 1) of the positions in ``order``, rounded up, in rising order."""
     # The inner rounding keeps 0.07 * 100, which is 7.000000000000001, from being rounded up to 8.
     return sorted(order[: int(np.ceil(round(share * len(order), 9)))])
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is needed to fit an encoder to one task in one regime.
+    """The task, regime, records and settings with which an encoder is fitted.
 
     Attributes
     ----------
+    task : the task.
     parts : the task's training, validation and test records.
     settings : the section ``rales`` of the profile.
     regime : one of the keys of :data:`radeval_lib.jobs.rales.SHARES`.
     run : the run of the job.
-    start : returns the folder or hub name of the encoder for a draw, given its number.
+    find_encoder : a function from the number of a draw to the folder of its encoder, or to the encoder's name
+        on the Hugging Face Hub.
     folder : the folder for checkpoints.
     """
 
@@ -168,72 +178,85 @@ class Plan:
     settings: RalesSettings
     regime: str
     run: Run
-    start: Callable[[int], str]
+    find_encoder: Callable[[int], str]
     folder: Path
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """The settings that the search does not vary."""
+        """The values of the hyperparameters that the search does not vary."""
         return _select_settings(self.settings.defaults, self.task.name, self.regime)
 
     @property
     def space(self) -> dict[str, Dimension]:
-        """The range of each setting that the search varies."""
+        """A mapping from each hyperparameter that the search varies to its search space."""
         return _select_settings(self.settings.space, self.task.name, self.regime)
 
     def sample(self, draw: int) -> Parts:
-        """Return the records of a draw.
+        """Return the records of the draw with the number ``draw``.
 
-        The training records are a stratified sample of the size in the settings, reduced to the regime's
-        share; the validation records are half as many. The test records are the same in all draws and
-        regimes and for all models.
+        Training and validation records are stratified samples of the regime's share of the records. Before
+        the share is taken, they are limited to the number in the settings and to half that number. The test
+        records are the same for all draws, regimes and encoders.
         """
         name, size = self.task.name, self.settings.documents.get(self.task.name, 0)
         drawn = {}
-        for part, rows, most in (("train", self.parts.train, size), ("dev", self.parts.dev, -(-size // 2))):
+        for part, rows, limit in (("train", self.parts.train, size), ("dev", self.parts.dev, -(-size // 2))):
             strata = [self.task.stratum(row) for row in rows]
             order = draw_stratified_order(strata, self.run.rng(f"{name} {part} {draw}"))
-            chosen = take_share(order[: most or None], SHARES[self.regime])
-            drawn[part] = [rows[index] for index in chosen]
-        tested = self.settings.test_documents.get(name, 0)
-        return Parts(drawn["train"], drawn["dev"], self.parts.test[: tested or None])
+            positions = take_share(order[: limit or None], SHARES[self.regime])
+            drawn[part] = [rows[position] for position in positions]
+        test_limit = self.settings.test_documents.get(name, 0)
+        return Parts(drawn["train"], drawn["dev"], self.parts.test[: test_limit or None])
 
 
 def _select_settings(by_name: Mapping[str, dict[str, Any]], task: str, regime: str) -> dict[str, Any]:
-    """Return the settings under ``task/regime`` or else under ``task``; empty if there are neither."""
+    """Return the settings under ``task/regime`` or else under ``task``; empty if both keys are missing."""
     return by_name.get(f"{task}/{regime}", by_name.get(task, {}))
 
 
 def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[float, Tables]:
-    """Return the measure on validation records, and tables by name, after fitting one draw.
+    """Fit the encoder to one draw, and return the task's measure on validation data and the tables by name.
 
-    The tables are those of :meth:`BenchmarkTask.outcomes` and ``fits``. That table has
-    one row: the numbers of training records (``documents``) and of ``validation`` records, the measure
-    (``value``), the CPU ``seconds`` of this process and the ``settings`` as JSON. Raises ParameterError for
-    an unknown setting among ``hyperparameters`` and the plan's defaults.
+    Parameters
+    ----------
+    plan : the task, regime, records and settings.
+    draw : the number of the draw.
+    hyperparameters : values that replace the plan's defaults.
+
+    Returns
+    -------
+    value : the task's measure on the validation records.
+    tables : those of :meth:`BenchmarkTask.outcomes`, and ``fits``. ``fits`` has one row, with the numbers of
+        training records (``documents``) and validation records (``validation``), the measure (``value``), the
+        CPU time of this process (``seconds``) and the settings as JSON (``settings``).
+
+    Raises
+    ------
+    ParameterError
+        If a key of ``hyperparameters`` or of the plan's defaults is unknown.
     """
     began = time.process_time()
     settings = {**plan.defaults, **hyperparameters}
-    if unknown := sorted(settings.keys() - _KNOWN - _OF_REGIMES):
-        remedy = f"Use one of {', '.join(sorted(_KNOWN | _OF_REGIMES))}."
+    if unknown := sorted(settings.keys() - _TRAINER_SETTINGS - _OTHER_SETTINGS):
+        remedy = f"Use only {', '.join(sorted(_TRAINER_SETTINGS | _OTHER_SETTINGS))}."
         raise ParameterError(f"unknown setting {unknown[0]!r}", f"rales, {plan.task.name}", remedy)
     task, parts = plan.task, plan.sample(draw)
-    start = plan.start(draw)
-    fitted = task.probe(start, plan.parts, plan.run.profile.device) if plan.regime == "probe" else None
-    if fitted is not None:
-        value = fitted.fit(parts.train, parts.dev, float(settings["penalty"]))
+    encoder = plan.find_encoder(draw)
+    model = task.probe(encoder, plan.parts, plan.run.profile.device) if plan.regime == "probe" else None
+    if model is not None:
+        value = model.fit(parts.train, parts.dev, float(settings["penalty"]))
     else:
-        fitted = task.start(start, plan.parts, plan.run.seed + draw)
+        model = task.start(encoder, plan.parts, plan.run.seed + draw)
         if plan.regime == "probe" or settings.get("frozen"):
-            fitted.module.encoder = freeze(fitted.module.encoder)
-        arguments = {key: value for key, value in settings.items() if key in _KNOWN}
+            model.module.encoder = freeze(model.module.encoder)
+        arguments = {key: value for key, value in settings.items() if key in _TRAINER_SETTINGS}
         arguments |= {key: int(arguments[key]) for key in ("epochs", "batch_size") if key in arguments}
         arguments |= {"seed": plan.run.seed + draw, "device": plan.run.profile.device}
-        chosen = TrainingSettings(**arguments, measure=task.measure)
-        learned = task.training_records(parts.train)
-        trained = train(fitted, learned, parts.dev, chosen, folder=plan.folder / f"draw {draw}")
+        training_settings = TrainingSettings(**arguments, measure=task.measure)
+        records, folder = task.training_records(parts.train), plan.folder / f"draw {draw}"
+        trained = train(model, records, parts.dev, training_settings, folder=folder)
         value = trained.best[task.measure]
-    tables = task.outcomes(fitted, parts)
+    tables = task.outcomes(model, parts)
     fits = {
         "documents": len(parts.train),
         "validation": len(parts.dev),
@@ -245,10 +268,11 @@ def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[floa
 
 
 def fit_regime(plan: Plan, inputs: Mapping[str, Any]) -> Tables:
-    """Return the tables of all draws (:func:`fit`), with the columns ``task``, ``regime`` and ``draw``.
+    """Fit all draws, and return their tables with the columns ``task``, ``regime`` and ``draw``.
 
-    If the settings ask for trials, they are searched for on the first draw; the other draws take the settings
-    that were best on validation. ``inputs`` comes from :func:`describe_inputs`.
+    If the settings ask for trials, hyperparameters are searched for on the first draw, and the other draws
+    take those with the highest value on validation data. Tables are named as in :func:`fit`; ``inputs`` comes
+    from :func:`describe_inputs`.
     """
     tables_of_draws: list[Tables] = []
     hyperparameters: dict[str, Any] = {}
@@ -263,9 +287,9 @@ def fit_regime(plan: Plan, inputs: Mapping[str, Any]) -> Tables:
             seed=plan.run.seed,
             startup=plan.settings.startup,
         )
-        chosen = max(trials, key=lambda trial: trial.value)  # the first of equal ones
-        hyperparameters = chosen.parameters
-        tables_of_draws.append(chosen.tables)
+        best = max(trials, key=lambda trial: trial.value)  # the first if several have the highest value
+        hyperparameters = best.parameters
+        tables_of_draws.append(best.tables)
     draws = plan.settings.draws[plan.regime]  # type: ignore[index]
     other_draws = range(len(tables_of_draws), draws)
     tables_of_draws += [fit(plan, draw, hyperparameters)[1] for draw in other_draws]
@@ -278,16 +302,25 @@ def fit_regime(plan: Plan, inputs: Mapping[str, Any]) -> Tables:
     }
 
 
-def fit_tasks(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tuple[str, str]]) -> Tables:
-    """Return the tables of :func:`fit_regime` for one encoder, over the tasks and regimes in ``work``
-    (:func:`radeval_lib.jobs.rales.list_fits`). Interrupted searches and trainings resume from checkpoints."""
+def fit_tasks(run: Run, settings: RalesSettings, encoder: str, pairs: Sequence[tuple[str, str]]) -> Tables:
+    """Fit an encoder to tasks in regimes, and return the tables of :func:`fit_regime`, concatenated.
+
+    Interrupted searches and training runs resume from checkpoints.
+
+    Parameters
+    ----------
+    run : the run of the job.
+    settings : the section ``rales`` of the profile.
+    encoder : the name of the encoder in the profile.
+    pairs : pairs of task and regime, with equal tasks adjacent (:func:`radeval_lib.jobs.rales.list_fits`).
+    """
     frames: dict[str, list[pd.DataFrame]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name, regimes in groupby(work, key=itemgetter(0)):
+        for name, regimes in groupby(pairs, key=itemgetter(0)):
             task = task_of(name, settings.rare_class)
             parts = task.parts(run.load(task.role))
-            encoders = prepare_encoders(run, settings, encoder, parts, Path(folder))
-            inputs = describe_inputs(run, task, encoder, encoders(0))
+            find_encoder = prepare_encoders(run, settings, encoder, parts, Path(folder))
+            inputs = describe_inputs(run, task, encoder, find_encoder(0))
             for _, regime in regimes:
                 plan = Plan(
                     task=task,
@@ -295,18 +328,18 @@ def fit_tasks(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tu
                     settings=settings,
                     regime=regime,
                     run=run,
-                    start=encoders,
+                    find_encoder=find_encoder,
                     folder=run.checkpoint_folder(name, regime),
                 )
-                for kind, table in fit_regime(plan, inputs).items():
-                    frames.setdefault(kind, []).append(table)
-    return {kind: pd.concat(tables, ignore_index=True) for kind, tables in frames.items()}
+                for table_name, table in fit_regime(plan, inputs).items():
+                    frames.setdefault(table_name, []).append(table)
+    return {table_name: pd.concat(tables, ignore_index=True) for table_name, tables in frames.items()}
 
 
 def format_encoder_title(name: str, layers: int) -> str:
-    """Return the title of an encoder on pages, which is Table 2's name for a model of that table.
+    """Return the title of an encoder for display, which is Table 2's name for a model of that table.
 
-    ``layers``: how many layers a shallow encoder has.
+    ``layers`` is the number of layers of a shallow encoder.
     """
     if name == IN_DOMAIN:
         return "in-domain"
@@ -314,66 +347,77 @@ def format_encoder_title(name: str, layers: int) -> str:
         return f"{format_encoder_title(name.removeprefix(SHALLOW), layers)}, {layers} layers"
     if name.startswith(catalog.UNTRAINED):
         return f"{format_encoder_title(name.removeprefix(catalog.UNTRAINED), layers)}, untrained"
-    described = {card.hub: card.title for card in catalog.list_cards()}
-    return described.get(name, catalog.format_title(name))
+    titles = {card.hub: card.title for card in catalog.list_cards()}
+    return titles.get(name, catalog.format_title(name))
 
 
 def resolve_encoder(name: str, *, layers: int, seed: int, folder: Path) -> str:
-    """Return the folder or hub name of an encoder other than the in-domain one, after making it if needed.
+    """Return the folder of an encoder, or its name on the Hugging Face Hub; derived encoders are made first.
+
+    The in-domain encoder is not resolved here.
 
     Parameters
     ----------
-    name : with or without the prefixes ``untrained:`` and ``shallow:``.
-    layers : how many layers a shallow encoder keeps.
-    seed : of random weights.
-    folder : for encoders that are made.
+    name : the name of a model, with or without the prefixes ``untrained:`` and ``shallow:``.
+    layers : the number of layers that a shallow encoder keeps.
+    seed : the seed of random weights.
+    folder : the folder for derived encoders.
 
     Raises
     ------
     ParameterError
-        If a prefix is repeated, in the wrong order, or before the in-domain encoder.
+        If the name is the in-domain encoder's, or a prefix is repeated or out of order.
     """
-    where = name.removeprefix(catalog.UNTRAINED).removeprefix(SHALLOW)
-    if where == IN_DOMAIN or where.startswith((catalog.UNTRAINED, SHALLOW)):
+    model = name.removeprefix(catalog.UNTRAINED).removeprefix(SHALLOW)
+    if model == IN_DOMAIN or model.startswith((catalog.UNTRAINED, SHALLOW)):
         order = f"{catalog.UNTRAINED}{SHALLOW}NAME"
-        remedy = f"Use each prefix at most once, in the order {order}, and none on the in-domain encoder."
+        remedy = f"Use each prefix at most once, in the order {order}, and none before {IN_DOMAIN}."
         raise ParameterError(f"unknown encoder {name!r}", "rales, encoders", remedy)
     if SHALLOW in name:
-        where = cut_layers(where, layers, folder)
-    return make_untrained(where, folder, seed) if name.startswith(catalog.UNTRAINED) else where
+        model = cut_layers(model, layers, folder)
+    return make_untrained(model, folder, seed) if name.startswith(catalog.UNTRAINED) else model
 
 
 def prepare_encoders(
     run: Run, settings: RalesSettings, encoder: str, parts: Parts, folder: Path
 ) -> Callable[[int], str]:
-    """Return a function of the draw's number that returns the folder or hub name of its starting encoder.
+    """Return a function from the number of a draw to the folder of its encoder, or to its Hugging Face name.
 
-    The encoder is made once per draw. If the settings ask for it, its vocabulary is trimmed to the texts in
-    ``parts``.
-    """
-
-    @cache
-    def made(draw: int) -> str:
-        if encoder == IN_DOMAIN:
-            where = run.model("in_domain_encoder")
-        else:
-            layers = settings.shallow_layers
-            where = resolve_encoder(encoder, layers=layers, seed=run.seed + draw, folder=folder)
-        return trim_encoder(where, list_texts(parts), folder) if settings.trim else where
-
-    return made
-
-
-def describe_inputs(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict[str, Any]:
-    """Return all that a search for settings depends on apart from its space, as values for JSON.
-
-    Keys are ``records`` (role, and files with their digests), ``encoder`` (name and SHA-256), ``settings`` (a
-    digest) and ``seed``.
+    The function makes the encoder of a draw at its first call.
 
     Parameters
     ----------
+    run : the run of the job, for its seed and the in-domain encoder.
+    settings : the number of shallow layers, and ``trim``, which trims vocabularies to the texts of ``parts``.
     encoder : the name of the encoder in the profile.
-    start : the folder or hub name of the first draw's encoder.
+    parts : the records of the task.
+    folder : the folder for derived encoders.
+    """
+
+    @cache
+    def find_encoder(draw: int) -> str:
+        if encoder == IN_DOMAIN:
+            model = run.model("in_domain_encoder")
+        else:
+            layers = settings.shallow_layers
+            model = resolve_encoder(encoder, layers=layers, seed=run.seed + draw, folder=folder)
+        return trim_encoder(model, list_texts(parts), folder) if settings.trim else model
+
+    return find_encoder
+
+
+def describe_inputs(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict[str, Any]:
+    """Return a JSON-ready description of the inputs of a hyperparameter search, without its search space.
+
+    Keys are ``records`` (the role, and its files with their content hashes), ``encoder`` (name and SHA-256),
+    ``settings`` (the profile's content hash) and ``seed``.
+
+    Parameters
+    ----------
+    run : the run of the job.
+    task : the task.
+    encoder : the name of the encoder in the profile.
+    start : the folder of the first draw's encoder, or its name on the Hugging Face Hub.
     """
     return {
         "records": {"role": task.role, "files": run.inputs.files.get(task.role, {})},

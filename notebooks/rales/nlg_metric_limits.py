@@ -1,4 +1,4 @@
-"""The page on limits of metrics: whether they score acceptable impressions below one with an error."""
+"""The page on limits of metrics: how often they prefer acceptable impressions to one with an error."""
 
 from __future__ import annotations
 
@@ -17,36 +17,39 @@ def measure_preferences(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFram
 
     Parameters
     ----------
-    scored : one row per candidate: ``report``, ``phenomenon`` and a column of scores per metric.
-    metrics : the columns of scores.
+    scored : one row per candidate, with columns ``report`` and ``phenomenon`` and one column per metric.
+    metrics : the columns of scores, where higher is better.
 
     Returns
     -------
     DataFrame
-        Index ``phenomenon`` (how the acceptable candidate differs from the reference) and ``metric``; columns
-        of :func:`radeval_lib.stats.inference.preference_shares`. If ``value`` is below one half, the metric
-        more often prefers the candidate with the error.
+        One row per phenomenon and metric. Index levels are ``phenomenon`` (how the acceptable candidate
+        differs from the reference) and ``metric``; columns are those of
+        :func:`radeval_lib.stats.inference.preference_shares`. If ``value`` is below one half, the metric more
+        often prefers the candidate with the error.
     """
-    wrong = scored[scored["phenomenon"] == ERROR].set_index("report")[metrics]
+    with_error = scored[scored["phenomenon"] == ERROR].set_index("report")[metrics]
     shares = {}
     for phenomenon in FAIR:
-        better = scored[scored["phenomenon"] == phenomenon].set_index("report")[metrics]
-        if len(better):
-            shares[phenomenon] = preference_shares(better, wrong.loc[better.index])
+        acceptable = scored[scored["phenomenon"] == phenomenon].set_index("report")[metrics]
+        if len(acceptable):
+            shares[phenomenon] = preference_shares(acceptable, with_error.loc[acceptable.index])
     return pd.concat(shares, names=["phenomenon", "metric"])
 
 
-def draw_preferences(fair: pd.DataFrame) -> Figure:
-    """Draw how often each metric prefers the acceptable candidate, one panel per phenomenon; ``fair`` comes
-    from :func:`measure_preferences`."""
-    shown = [name for name in FAIR if name in fair.index.get_level_values("phenomenon")]
-    figure, grid = plots.panels(-(-len(shown) // 2), 2, height=2.4, sharey=True, squeeze=False)
-    for ax in grid.flat[len(shown) :]:
+def draw_preferences(shares: pd.DataFrame) -> Figure:
+    """Draw how often each metric prefers the acceptable candidate, one panel per phenomenon.
+
+    ``shares`` is the table that :func:`measure_preferences` returned.
+    """
+    phenomena = [name for name in FAIR if name in shares.index.get_level_values("phenomenon")]
+    figure, grid = plots.panels(-(-len(phenomena) // 2), 2, height=2.4, sharey=True, squeeze=False)
+    for ax in grid.flat[len(phenomena) :]:
         ax.remove()
-    for ax, phenomenon in zip(grid.flat, shown, strict=False):
+    for ax, phenomenon in zip(grid.flat, phenomena, strict=False):
         ax.axvline(0.5, color="#888888", linewidth=1)
-        plots.draw_intervals(ax, fair.loc[phenomenon])
-        n = int(fair.loc[phenomenon, "n"].iloc[0])
+        plots.draw_intervals(ax, shares.loc[phenomenon])
+        n = int(shares.loc[phenomenon, "n"].iloc[0])
         ax.set(title=f"{fill(phenomenon, 15)}\n(n = {n})", xlim=(-0.04, 1.04))
         ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     figure.supxlabel("share of references", fontsize="medium")

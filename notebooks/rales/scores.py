@@ -1,4 +1,4 @@
-"""The sixteen models of RaLEs (Table 2), their printed averages, and a rank test of two groups of models."""
+"""The sixteen models of RaLEs (Table 2), their printed averages, and a rank test between groups of models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from radeval_lib.stats.base import check_array
 
 GENERAL = "General"
 SPECIAL = ["Clinical", "Radiology"]
-"""The domains that the paper's text treats as one."""
+"""The domains that the paper's text merges into one."""
 
 SETTINGS = {
     "100%": ("rales.table3", "NLU score"),
@@ -22,11 +22,11 @@ SETTINGS = {
     "1%": ("rales.table10", "Avg"),
     "100%, frozen": ("rales.table11", "Avg"),
 }
-"""By share of the labels, the table and its column of averages."""
+"""A mapping from each share of labels to its table and the table's column of averages."""
 
 
 def read_models() -> pd.DataFrame:
-    """Return Table 2, indexed by model: ``domain``, ``family`` and ``million parameters``.
+    """Return Table 2, indexed by model, with columns ``domain``, ``family`` and ``million parameters``.
 
     The table's domain *English* is called *General*, as in the paper's text and figures.
     """
@@ -35,16 +35,16 @@ def read_models() -> pd.DataFrame:
     return table2[["domain", "family", "million parameters"]]
 
 
-def colours() -> dict[str, str]:
-    """Return a colour by domain, in the order of Table 2; every figure uses the same."""
+def map_colours() -> dict[str, str]:
+    """Return a mapping from each domain to its colour in all figures, in the order of Table 2."""
     return dict(zip(read_models()["domain"].unique(), plots.PALETTE, strict=False))
 
 
 def read_averages() -> pd.DataFrame:
     """Return the printed averages of the sixteen models, one row per model and key of :data:`SETTINGS`.
 
-    Columns: ``labels`` (the key), ``model``, ``value`` and ``half_width`` (percent), and those of
-    :func:`read_models`.
+    Columns are ``labels`` (the key), ``model``, ``value`` (percent), ``half_width`` (half a unit of the last
+    printed digit), and those of :func:`read_models`. Models without a printed average are left out.
     """
     tables = [
         study.printed(table).query("task == @average").assign(labels=labels)
@@ -56,15 +56,20 @@ def read_averages() -> pd.DataFrame:
 def mann_whitney(first: ArrayLike, second: ArrayLike) -> pd.Series:
     """Return the exact two-sided Mann-Whitney U test of two groups of scores, each of shape (models,).
 
-    The p enumerates all divisions of the pooled scores into groups of these sizes, so it is exact with ties,
-    too. The test is pingouin's.
+    The test, which is pingouin's, enumerates all divisions of the pooled scores into groups of these sizes,
+    so the p-value is exact even with ties.
 
     Returns
     -------
     Series
-        ``p``; ``cles``, the share of pairs in which the score of the first group is higher, where a tie
-        counts as half; and ``least_p``, the smallest p that is possible for groups of these sizes: 2 /
-        C(n_first + n_second, n_first).
+        ``p``, the p-value; ``cles``, the share of pairs in which the score of the first group is higher,
+        where a tie counts as half; and ``least_p``, the smallest possible p-value for groups of these sizes,
+        2 / C(n_first + n_second, n_first) but at most 1.
+
+    Raises
+    ------
+    ValueError
+        If a group is not one-dimensional or has a score that is not finite.
     """
     x, y = (check_array("scores", scores, None) for scores in (first, second))
     divisions = comb(len(x) + len(y), len(x))
