@@ -1,1 +1,1 @@
-"""Fact counting's pages: rates beside counts, and simulated counters."""
+"""The pages on fact counting: agreement on counts and ratios, copying, and simulated raters."""

@@ -1,8 +1,8 @@
-"""Recover the ratings that Tables 1 and 2 allow; simulate raters who count facts of different sizes.
+"""List the ratings that Tables 1 and 2 allow; simulate raters who count facts of different sizes.
 
-The claim (Moramarco et al. 2021, Section 6.1): raters who split a text into facts of different sizes disagree
+Moramarco et al. (2021, Section 6.1) claim that raters who split a text into facts of different sizes disagree
 on counts but agree on ratios. The *divide* is the lowest alpha of a ratio minus the highest alpha of a count;
-the claim holds if it is positive.
+the claim holds if the divide is positive.
 """
 
 from __future__ import annotations
@@ -27,90 +27,92 @@ RATERS = {ALL: (0, 1, 2), "E1-E2": (0, 1), "E1-E3": (0, 2), "E2-E3": (1, 2)}
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 FITTING = "alphas that round to the printed ones"
-Losses = tuple[float, ...]  # points that ratings lose, each rating being 1 minus its loss
+Losses = tuple[float, ...]  # the losses of ratings, where a rating is 1 minus its loss
 Placement = tuple[Losses, ...]  # for each unit with a loss, the losses of all raters
-_HALF_UNIT = 0.005 + 1e-9  # half a unit of the last printed digit of an alpha, with room for rounding errors
+_HALF_UNIT = 0.005 + 1e-9  # half a unit of an alpha's last printed digit, with a floating-point tolerance
 
 
 def check_among_pairs(table2: pd.DataFrame) -> list[Check]:
-    """Return a check for each row of Table 2: the alpha of all three raters lies among those of the pairs.
+    """Return checks that the alpha of all three raters is between the lowest and the highest of the pairs.
 
-    The compared number is the alpha of all three; the pairs' alphas are taken as printed.
+    ``table2`` has the printed cells of Table 2. There is one check per metric, which takes the alphas of the
+    pairs within their rounding.
     """
     checks = []
     for metric, rows in table2.groupby("metric", sort=False):
-        pairs, whole = rows[rows["pair"] != ALL], rows[rows["pair"] == ALL].iloc[0]
+        pairs, all_raters = rows[rows["pair"] != ALL], rows[rows["pair"] == ALL].iloc[0]
         low, high = (pairs["value"] - pairs["half_width"]).min(), (pairs["value"] + pairs["half_width"]).max()
-        among = Estimate(float(pairs["value"].mean()), float(low), float(high))
+        of_pairs = Estimate(float(pairs["value"].mean()), float(low), float(high))
         key = Key("all three among the pairs", str(metric))
-        checks.append(check_value(key, cell_in(whole), among))
+        checks.append(check_value(key, cell_in(all_raters), of_pairs))
     return checks
 
 
 def list_losses(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
-    """Return all combinations of losses with which ``units`` ratings have this exact mean.
+    """Return all combinations of losses that give ``units`` ratings this exact mean.
 
-    A rating is 1, or 1 minus its loss. A combination is a sorted tuple with one loss for each rating that has
-    one; it is empty for a mean of 1. ``steps`` are the possible losses, positive and in rising order. The
-    list is empty if no combination has this mean.
+    A rating is 1 minus its loss. ``steps`` are the possible losses above 0, in rising order. A combination is
+    a sorted tuple of the losses above 0, so it is empty for a mean of 1. The list is empty if no combination
+    gives this mean.
     """
     total_loss = round((1 - mean) * units, 6)
 
-    def complete(loss_left: float, allowed: Sequence[float], ratings_left: int) -> list[Losses]:
-        if abs(loss_left) < 1e-6:
+    def split_loss(remaining: float, allowed: Sequence[float], ratings: int) -> list[Losses]:
+        """Return all ways to divide a loss among at most ``ratings`` ratings with the allowed losses."""
+        if abs(remaining) < 1e-6:
             return [()]
-        if loss_left < 0 or not ratings_left or not allowed:
+        if remaining < 0 or not ratings or not allowed:
             return []
-        with_largest = complete(loss_left - allowed[-1], allowed, ratings_left - 1)
-        without_largest = complete(loss_left, allowed[:-1], ratings_left)
+        with_largest = split_loss(remaining - allowed[-1], allowed, ratings - 1)
+        without_largest = split_loss(remaining, allowed[:-1], ratings)
         return [(*smaller, allowed[-1]) for smaller in with_largest] + without_largest
 
-    return complete(total_loss, tuple(steps), units)
+    return split_loss(total_loss, tuple(steps), units)
 
 
 def place_losses(losses: Sequence[Losses], units: int) -> set[Placement]:
-    """Return all ways to distribute each rater's losses over ``units`` units, ignoring the order of units.
+    """Return all ways to distribute the raters' losses over ``units`` units, ignoring the order of units.
 
-    A way is a tuple with one entry for each unit that has a loss: the losses of all raters there, 0 for a
-    rater without one. ``losses`` has the losses of each rater, who has at most one per unit.
+    ``losses`` has the losses of each rater, at most one per unit. A placement has one entry for each unit
+    with a loss: a tuple with the loss of each rater, 0 for raters without a loss.
     """
-    slots = min(units, sum(map(len, losses)))
-    placed = {tuple((0.0,) * len(losses) for _ in range(slots))}
+    n_slots = min(units, sum(map(len, losses)))
+    placements = {tuple((0.0,) * len(losses) for _ in range(n_slots))}
     for rater, rater_losses in enumerate(losses):
-        with_rater = set()
-        for placement in placed:
-            for chosen_slots in set(permutations(range(slots), len(rater_losses))):
+        extended = set()
+        for placement in placements:
+            for slots in set(permutations(range(n_slots), len(rater_losses))):
                 rows = [list(unit) for unit in placement]
-                for slot, loss in zip(chosen_slots, rater_losses, strict=True):
+                for slot, loss in zip(slots, rater_losses, strict=True):
                     rows[slot][rater] = loss
-                with_rater.add(tuple(sorted(map(tuple, rows))))
-        placed = with_rater
-    return {tuple(unit for unit in placement if any(unit)) for placement in placed}
+                extended.add(tuple(sorted(map(tuple, rows))))
+        placements = extended
+    return {tuple(unit for unit in placement if any(unit)) for placement in placements}
 
 
 def list_rating_tables(
     means: Sequence[Sequence[float]], units: int, loss_counts: Mapping[float, int], units_with_loss: int
 ) -> list[FloatArray]:
-    """Return all tables of ratings with these means and losses; a rating is 1 minus its loss.
+    """Return all tables of ratings with these means and losses, where a rating is 1 minus its loss.
 
-    Tables that differ only in the order of units count once.
+    Of tables that differ only in the order of units, only one is returned.
 
     Parameters
     ----------
-    means : the exact mean of each group of units (rows) and rater (columns).
-    units : number of units in each group.
-    loss_counts : the number of times that each loss occurs in the table.
-    units_with_loss : number of units on which some rater has a loss.
+    means : the exact mean of the ratings in each group of units (rows) by each rater (columns).
+    units : the number of units in each group.
+    loss_counts : a mapping from each loss to the number of ratings that have it.
+    units_with_loss : the number of units to which at least one rater gives a loss.
 
     Returns
     -------
     list of ndarray
-        float64 of shape (raters, groups x units), first the units with a loss.
+        One array of shape (raters, groups * units) per table, with units that have a loss first.
     """
     steps = sorted(loss_counts)
-    choices = [[list_losses(mean, units, steps) for mean in row] for row in means]
+    candidates = [[list_losses(mean, units, steps) for mean in row] for row in means]
     distinct: dict[Placement, None] = {}
-    for choice in product(*(product(*row) for row in choices)):
+    for choice in product(*(product(*row) for row in candidates)):
         losses = [loss for group in choice for rater_losses in group for loss in rater_losses]
         if any(losses.count(loss) != count for loss, count in loss_counts.items()):
             continue
@@ -125,25 +127,32 @@ def list_rating_tables(
     ]
 
 
-def list_coherence_tables(table1: pd.DataFrame, number: Mapping[str, int], not_coherent: int) -> list[FloatArray]:
-    """Return all tables of coherence codes (1, 0.5 or 0) that fit the printed means and shares.
+def list_code_tables(table1: pd.DataFrame, errors: Mapping[str, int], incoherent: int) -> list[FloatArray]:
+    """Return all tables of coherence codes (1, 0.5 or 0) that fit the printed means and error counts.
 
-    The shape of each is (3 raters, descriptions). ``table1`` has the printed means; ``number`` has the
-    printed numbers of errors under ``minor`` (code 0.5) and ``major`` (code 0); ``not_coherent`` is the
-    number of descriptions in which some rater marked an error.
+    Parameters
+    ----------
+    table1 : the printed cells of Table 1, with the mean code of each model and rater.
+    errors : the printed numbers of errors: ``minor`` (code 0.5) and ``major`` (code 0).
+    incoherent : the number of descriptions in which at least one rater marked an error.
+
+    Returns
+    -------
+    list of ndarray
+        One array of shape (3 raters, descriptions) per table.
     """
-    single = table1[(table1["metric"] == "Coherence") & (table1["evaluator"] != "Avg")]
-    means = single.pivot_table(index="model", columns="evaluator", values="value", sort=False)
-    loss_counts = {0.5: number["minor"], 1.0: number["major"]}
-    return list_rating_tables(means.to_numpy().tolist(), 10, loss_counts, not_coherent)
+    cells = table1[(table1["metric"] == "Coherence") & (table1["evaluator"] != "Avg")]
+    means = cells.pivot_table(index="model", columns="evaluator", values="value", sort=False)
+    loss_counts = {0.5: errors["minor"], 1.0: errors["major"]}
+    return list_rating_tables(means.to_numpy().tolist(), 10, loss_counts, incoherent)
 
 
 def compute_alphas(possible: Sequence[FloatArray], printed: pd.Series) -> pd.DataFrame:
     """Return Krippendorff's alphas of each possible table of ratings at each level of measurement.
 
-    ``printed`` has the printed alphas of coherence by the names in :data:`RATERS`. The columns are ``table``
-    (a number from 1), ``level``, one alpha for each of :data:`RATERS`, and :data:`FITTING`, the number of
-    these that round to the printed ones.
+    ``printed`` has the printed alphas of coherence, indexed by the keys of :data:`RATERS`. The result has one
+    row per table and level, with columns ``table`` (its number, from 1), ``level``, the alpha of each key of
+    :data:`RATERS`, and :data:`FITTING`, the number of alphas in the row that round to the printed ones.
     """
     codes = [0.0, 0.5, 1.0]
     fits = pd.DataFrame(
@@ -151,8 +160,8 @@ def compute_alphas(possible: Sequence[FloatArray], printed: pd.Series) -> pd.Dat
             "table": number,
             "level": level,
             **{
-                name: krippendorff.alpha(table[list(who)], level_of_measurement=level, value_domain=codes)
-                for name, who in RATERS.items()
+                name: krippendorff.alpha(table[list(rows)], level_of_measurement=level, value_domain=codes)
+                for name, rows in RATERS.items()
             },
         }
         for number, table in enumerate(possible, start=1)
@@ -163,10 +172,10 @@ def compute_alphas(possible: Sequence[FloatArray], printed: pd.Series) -> pd.Dat
 
 
 def find_largest_distances(fits: pd.DataFrame, printed: pd.Series) -> pd.Series:
-    """Return, for each row of :func:`compute_alphas`, the largest distance of its alphas from the printed
-    ones.
+    """Return, for each row of ``fits``, the largest distance between an alpha and its printed value.
 
-    ``printed`` is as in :func:`compute_alphas`.
+    ``fits`` is the table that :func:`compute_alphas` returned; ``printed`` has the printed alphas, indexed by
+    the keys of :data:`RATERS`.
     """
     return (fits[list(RATERS)] - printed.reindex(RATERS)).abs().max(axis=1)
 
@@ -174,32 +183,36 @@ def find_largest_distances(fits: pd.DataFrame, printed: pd.Series) -> pd.Series:
 def _compute_alphas_with_one_loss(losses: FloatArray, descriptions: int, level: Level) -> FloatArray:
     """Return Krippendorff's alpha of two raters on accuracy if all descriptions but one have accuracy 1.
 
-    The element [i, j] is alpha if the first rater gives that description 1 - losses[i], the second
-    1 - losses[j].
+    In the array returned, of shape (len(losses), len(losses)), the element [i, j] is the alpha if the first
+    rater gives the remaining description 1 - losses[i] and the second gives it 1 - losses[j].
     """
 
-    def distance(first: FloatArray, second: FloatArray | float) -> FloatArray:
+    def compute_distance(first: FloatArray, second: FloatArray | float) -> FloatArray:
         return ((first - second) / (first + second if level == "ratio" else 1)) ** 2
 
     first, second = 1 - losses[:, None], 1 - losses
-    ones, values = 2 * descriptions - 2, 2 * descriptions
-    by_chance = 2 * (ones * (distance(first, 1) + distance(second, 1)) + distance(first, second))
-    return 1 - distance(first, second) / descriptions * values * (values - 1) / by_chance
+    n_ones, n_ratings, distance = 2 * descriptions - 2, 2 * descriptions, compute_distance(first, second)
+    by_chance = 2 * (n_ones * (compute_distance(first, 1) + compute_distance(second, 1)) + distance)
+    return 1 - distance / descriptions * n_ratings * (n_ratings - 1) / by_chance
 
 
 def check_one_description(printed: Mapping[str, str], descriptions: int) -> list[Check]:
-    """Return a check of whether the printed alphas of accuracy allow wrong facts in only one description.
+    """Return checks of whether the printed alphas of accuracy allow wrong facts in only one description.
 
-    For this description, all accuracies below 1 in steps of 0.005 are tried for each of the three raters, at
-    the interval and at the ratio level; the two levels are readings of one statement. ``printed`` has the
-    alphas by the pairs in :data:`RATERS`.
+    For this description, all accuracies from 0.005 to 0.995 in steps of 0.005 are tried for each of the three
+    raters. The interval and the ratio level are two readings of one statement.
+
+    Parameters
+    ----------
+    printed : a mapping from each pair of raters (a key of :data:`RATERS`) to its printed alpha.
+    descriptions : the number of descriptions that the raters rated.
     """
     losses = np.arange(1, 200) / 200
     targets = [float(printed[pair]) for pair in RATERS if pair != ALL]
     checks = {}
     for level in ("interval", "ratio"):
         alphas = _compute_alphas_with_one_loss(losses, descriptions, level)
-        # The largest distance from a printed alpha, for each choice of the three raters' losses.
+        # For each choice of the three raters' losses, the largest distance from a printed alpha.
         distances = np.maximum(
             np.abs(alphas - targets[0])[:, :, None],
             np.maximum(np.abs(alphas - targets[1])[:, None, :], np.abs(alphas - targets[2])[None]),
@@ -215,29 +228,30 @@ def check_one_description(printed: Mapping[str, str], descriptions: int) -> list
     return by_reading(checks)
 
 
-# Rows of the paper's Table 2, with the attribute of FactCounts for each. Accuracy is left out, because it is
-# almost always 1 here.
+# The rows of the paper's Table 2, with the attribute of FactCounts for each. Accuracy is left out, because it
+# is almost always 1 in simulations.
 RAW = {"R facts": "reference", "G facts": "generated", "G&R facts": "common", "G acc facts": "correct"}
 DERIVED = {"Precision": "precision", "Recall": "recall", "F-Score": "f_score"}
 
 REPORTS = 10
-OVERLAPS = (0.60, 0.60, 0.45, 0.95)  # share of the reference that each simulated model copies
-MEAN_GRANULARITY = 0.65  # of the three simulated raters
+OVERLAPS = (0.60, 0.60, 0.45, 0.95)  # share of the reference that each simulated system copies
+MEAN_GRANULARITY = 0.65  # mean probability that a simulated rater starts a new fact at a boundary
 
 
 def spread_granularities(spread: float) -> tuple[float, float, float]:
-    """Return the granularities of three raters: 0.65 + ``spread`` for two, 0.65 - 2 ``spread`` for the third.
+    """Return the granularities of three raters, with the mean :data:`MEAN_GRANULARITY`.
 
-    Their mean is :data:`MEAN_GRANULARITY`.
+    A rater's granularity is the probability of starting a new fact at a boundary between statements. It is
+    ``spread`` above the mean for two raters, and twice ``spread`` below it for the third.
     """
     return MEAN_GRANULARITY + spread, MEAN_GRANULARITY + spread, MEAN_GRANULARITY - 2 * spread
 
 
 def measure_agreement(counts_by_rater: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
-    """Return Krippendorff's alpha (interval level) for each row of :data:`RAW` and :data:`DERIVED`.
+    """Return Krippendorff's alpha (interval level) for each key of :data:`RAW` and :data:`DERIVED`.
 
-    ``counts_by_rater`` has one sequence of counts per rater, with the descriptions in the same order. In each
-    description, the two texts must share at least one fact. Alpha is NaN if all values of a row are equal.
+    ``counts_by_rater`` has one sequence of counts per rater, with the descriptions in the same order. Each
+    description must share at least one fact with its reference. If all values are equal, alpha is NaN.
     """
     return {
         name: float(
@@ -250,7 +264,7 @@ def measure_agreement(counts_by_rater: Sequence[Sequence[FactCounts]]) -> dict[s
 def compute_divide(alphas: Mapping[str, float]) -> float:
     """Return the lowest alpha of a ratio minus the highest alpha of a count; the claim expects more than 0.
 
-    ``alphas`` has the rows of :data:`RAW` and :data:`DERIVED`, as from :func:`measure_agreement`.
+    ``alphas`` maps the keys of :data:`RAW` and :data:`DERIVED` to alphas.
     """
     return min(alphas[name] for name in DERIVED) - max(alphas[name] for name in RAW)
 
@@ -258,19 +272,21 @@ def compute_divide(alphas: Mapping[str, float]) -> float:
 def simulate_systems(
     rng: np.random.Generator, spread: float, repeats: int, overlaps: Mapping[str, Sequence[float]]
 ) -> pd.DataFrame:
-    """Return the simulated divide for sets of systems that copy different shares of the reference.
+    """Return simulated divides (:func:`compute_divide`) for sets of systems that copy different shares.
 
     Parameters
     ----------
-    spread : of the raters' granularities (:func:`spread_granularities`).
+    rng : the generator of descriptions and counts.
+    spread : the spread of the raters' granularities (:func:`spread_granularities`).
     repeats : the number of repetitions.
-    overlaps : by name of the set, the share of the reference that each of its systems copies, 0 to 1.
+    overlaps : a mapping from the name of each set to the share (0 to 1) of the reference that each of its
+        systems copies.
 
     Returns
     -------
     DataFrame
-        Index: the names of the sets. ``mean`` is the mean divide over the repetitions, ``positive`` the share
-        of repetitions with a divide above 0.
+        One row per set, indexed by name. ``mean`` is the mean divide over the repetitions, ``positive`` the
+        share of repetitions with a divide above 0.
     """
     rows = {}
     for name, shares in overlaps.items():
@@ -288,8 +304,18 @@ def simulate_spreads(
 ) -> pd.DataFrame:
     """Return simulated alphas of three raters for each spread of their granularities, in each repetition.
 
-    Columns are ``spread``, ``metric`` (a row of Table 2), ``alpha``, and ``kind``. ``kinds`` has the kind of
-    each metric by its name.
+    Parameters
+    ----------
+    rng : the generator of descriptions and counts.
+    spreads : spreads of the raters' granularities (:func:`spread_granularities`).
+    repeats : the number of repetitions.
+    kinds : a mapping from each metric to its kind, such as ``derived metric``.
+
+    Returns
+    -------
+    DataFrame
+        One row per repetition, spread and metric, with columns ``spread``, ``metric`` (a row of Table 2),
+        ``alpha`` and ``kind``.
     """
     rows = []
     for _ in range(repeats):
@@ -300,7 +326,7 @@ def simulate_spreads(
     return pd.DataFrame(rows, columns=["spread", "metric", "alpha", "kind"])
 
 
-# Departures from the paper's explanation: the label of their steps, the kind of departure, and the steps.
+# Departures from the paper's explanation; each has the label of its steps, its kind, and the steps.
 DEPARTURES = {
     "shared passages are cut again in the second text": (
         "share of descriptions cut again",
@@ -318,15 +344,25 @@ DEPARTURES = {
 def simulate_departure(
     rng: np.random.Generator, departure: str, steps: Sequence[float], spread: float, repeats: int
 ) -> pd.DataFrame:
-    """Return the simulated divide for each step of a departure, one row per step and repetition.
+    """Return simulated divides (:func:`compute_divide`) for each step of a departure.
 
-    Columns are ``step`` and ``divide``. ``departure`` is ``recut`` or ``slips``, as in :data:`DEPARTURES`;
-    ``steps`` are from 0 to 1; ``spread`` is as in :func:`spread_granularities`.
+    Parameters
+    ----------
+    rng : the generator of descriptions and counts.
+    departure : ``recut`` or ``slips``, a kind in :data:`DEPARTURES`.
+    steps : shares from 0 to 1.
+    spread : the spread of the raters' granularities (:func:`spread_granularities`).
+    repeats : the number of repetitions.
+
+    Returns
+    -------
+    DataFrame
+        One row per step and repetition, with columns ``step`` and ``divide``.
     """
     rows = []
     for step in tuple(steps) * repeats:
         texts = draw_descriptions(rng, REPORTS, OVERLAPS)
-        changed = {"consistency": 1 - step} if departure == "recut" else {"slips": step}
-        counted = count_facts(rng, texts, spread_granularities(spread), **changed)
-        rows.append({"step": step, "divide": compute_divide(measure_agreement(counted))})
+        options = {"consistency": 1 - step} if departure == "recut" else {"slips": step}
+        counts = count_facts(rng, texts, spread_granularities(spread), **options)
+        rows.append({"step": step, "divide": compute_divide(measure_agreement(counts))})
     return pd.DataFrame(rows)

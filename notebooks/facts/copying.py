@@ -1,4 +1,4 @@
-"""Measure how much of a summary is copied from its source: ROUGE precision, and copied runs of words."""
+"""Measure how much of a summary is copied from its source, by ROUGE precision and copied runs of words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 from radeval_lib.metrics import create
 from radeval_lib.stats.tokens import words
 
-# Measures of copying: their stored columns, and their names on the page.
+# The columns of the measures of copying, with their names on the page.
 MEASURES = {
     "rouge_1_precision": "ROUGE-1 precision",
     "rouge_l_precision": "ROUGE-L precision",
@@ -22,54 +22,55 @@ MEASURES = {
 def measure_fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
     """Return the lengths, in words, of the extractive fragments of a summary, from left to right.
 
-    By the greedy rule of Grusky, Naaman and Artzi (2018, section 3.1), the next fragment is the longest run
-    of words of ``source`` with which the rest of ``summary`` begins. Words that the source lacks are in no
-    fragment.
+    By the greedy rule of Grusky, Naaman and Artzi (2018, Section 3.1), the next fragment is the longest run
+    of words in ``source`` with which the rest of ``summary`` begins. A word that is not in ``source`` belongs
+    to no fragment. Both texts are given as lists of words.
     """
     positions: dict[str, list[int]] = {}
     for position, word in enumerate(source):
         positions.setdefault(word, []).append(position)
-    lengths, begin = [], 0
-    while begin < len(summary):
+    lengths, start = [], 0
+    while start < len(summary):
         longest = 0
-        for start in positions.get(summary[begin], ()):
+        for source_start in positions.get(summary[start], ()):
             length = 1
             while (
-                begin + length < len(summary)
-                and start + length < len(source)
-                and summary[begin + length] == source[start + length]
+                start + length < len(summary)
+                and source_start + length < len(source)
+                and summary[start + length] == source[source_start + length]
             ):
                 length += 1
             longest = max(longest, length)
         if longest:
             lengths.append(longest)
-        begin += max(1, longest)
+        start += max(1, longest)
     return lengths
 
 
 def is_one_run(source: str, summary: str) -> bool:
-    """Return whether all words of a summary stand side by side, in the same order, in its source.
+    """Return whether a summary's words are adjacent and in the same order in its source.
 
-    False if the summary has no words.
+    The result is False if the summary has no words.
     """
     tokens = words(summary)
     return measure_fragments(words(source), tokens) == [len(tokens)]
 
 
 def measure_run_share(source: str, summary: str) -> float:
-    """Return the share (0 to 1) of a summary's words in copied runs of three or more words.
+    """Return the share (0 to 1) of a summary's words that are in copied runs of three or more words.
 
-    It is 0 if the summary has no words.
+    The share is 0 if the summary has no words.
     """
     tokens = words(summary)
-    return sum(run for run in measure_fragments(words(source), tokens) if run >= 3) / max(1, len(tokens))
+    lengths = measure_fragments(words(source), tokens)
+    return sum(length for length in lengths if length >= 3) / max(1, len(tokens))
 
 
 def compute_rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: bool) -> pd.DataFrame:
     """Return the ROUGE-1 and ROUGE-L precision of each summary against its source.
 
-    Columns are ``rouge_1`` and ``rouge_l``, 0 to 1, with one row per summary. ``stem`` says whether words are
-    reduced to their stems.
+    The DataFrame has one row per summary, with columns ``rouge_1`` and ``rouge_l`` (0 to 1). If ``stem`` is
+    true, words are stemmed.
     """
     scores = {name: create(name, stem=stem).score(sources, summaries) for name in ("rouge_1", "rouge_l")}
     return pd.DataFrame(
@@ -78,7 +79,10 @@ def compute_rouge_precision(sources: Sequence[str], summaries: Sequence[str], *,
 
 
 def measure_copying(sources: Sequence[str], summaries: Sequence[str]) -> pd.DataFrame:
-    """Return each measure of copying (the columns of :data:`MEASURES`, 0 to 1), one row per summary."""
+    """Return the measures of copying (0 to 1) of each summary against its source.
+
+    The DataFrame has one row per summary and one column per key of :data:`MEASURES`.
+    """
     plain, stemmed = (compute_rouge_precision(sources, summaries, stem=stem) for stem in (False, True))
     return plain.add_suffix("_precision").assign(
         rouge_1_precision_stemmed=stemmed["rouge_1"],

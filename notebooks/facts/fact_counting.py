@@ -1,4 +1,4 @@
-"""Check Table 1's rounding, the printed task and MTSamples' sizes; measure copying in its descriptions."""
+"""Check Table 1's rounding, the printed task and the sizes of MTSamples; measure copying in descriptions."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ from radeval_lib.study.runs import Run
 from radeval_lib.study.verdicts import FAILS, INCONCLUSIVE
 from radeval_lib.text_format import with_interval
 
-NAME, PARTS = "mtsamples", ("train", "development", "test")
+DATASET, SPLITS = "mtsamples", ("train", "development", "test")
 
 EVALUATORS = ["Eval 1", "Eval 2", "Eval 3"]
 
 
 def set_rounding(table1: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 1 with the half-widths of its true rounding.
+    """Return Table 1 with the half-widths of its actual rounding.
 
-    A printed ``1.0`` stands for 1.00, and an evaluator's coherence, the mean of ten codes, is exact.
+    A printed ``1.0`` means 1.00, and an evaluator's coherence, the mean of ten codes, is exact. ``table1``
+    has the printed cells.
     """
     exact = table1.assign(half_width=table1["half_width"].clip(upper=0.005))
     exact.loc[(exact["metric"] == "Coherence") & (exact["evaluator"] != "Avg"), "half_width"] = 0.0
@@ -48,10 +49,10 @@ def set_rounding(table1: pd.DataFrame) -> pd.DataFrame:
 def compare_f_scores(exact: pd.DataFrame) -> pd.DataFrame:
     """Return each printed F-score with the harmonic mean of the printed precision and recall.
 
-    There is one row per model and evaluator, and the columns are ``printed`` (F-score), ``harmonic mean``,
-    ``low`` and ``high`` (the range of this mean that rounding allows), ``reachable`` (the F-score is not
-    above the range) and ``strictly below`` (it is below the range). ``exact`` is the table of
-    :func:`set_rounding`.
+    ``exact`` is the table that :func:`set_rounding` returned. The result has one row per model and evaluator,
+    with columns ``printed`` (the F-score), ``harmonic mean``, ``low`` and ``high`` (the bounds that rounding
+    sets to this mean), ``reachable`` (whether the F-score is at most the upper bound) and ``strictly below``
+    (whether it is below the lower bound).
     """
     checks = check_groups(
         exact[exact["evaluator"] != "Avg"],
@@ -63,84 +64,90 @@ def compare_f_scores(exact: pd.DataFrame) -> pd.DataFrame:
     )
     rows = {check.name: (check.stated, check.value, check.low, check.high) for check in checks}
     columns = ["printed", "harmonic mean", "low", "high"]
-    bound = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    bound["reachable"] = bound["printed"] - 0.005 <= bound["high"]
-    bound["strictly below"] = bound["printed"] + 0.005 < bound["low"]
-    return bound
+    scores = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    scores["reachable"] = scores["printed"] - 0.005 <= scores["high"]
+    scores["strictly below"] = scores["printed"] + 0.005 < scores["low"]
+    return scores
 
 
 def read_figure_1() -> tuple[str, str]:
-    """Return two strings: the report that Figure 1 prints, on one line, and its description."""
-    parts = dict(words.split(": ", 1) for where, words in quotations("facts.fig1") if where == "Figure 1")
-    description = parts.pop("DESCRIPTION")
-    return " ".join(parts.values()), description
+    """Return (the report that Figure 1 prints, its description), each on one line."""
+    sections = dict(words.split(": ", 1) for where, words in quotations("facts.fig1") if where == "Figure 1")
+    description = sections.pop("DESCRIPTION")
+    return " ".join(sections.values()), description
 
 
 def normalize(text: str) -> str:
-    """Return the words of a text in lower case, joined by blanks, without punctuation.
+    """Return the words of a text in lower case, separated by spaces, without punctuation.
 
-    Hyphens and apostrophes within words are kept.
+    Hyphens and apostrophes are kept, and typographic apostrophes become straight ones.
     """
     return " ".join(re.findall(r"[a-z0-9'-]+", text.lower().replace("’", "'")))
 
 
 def is_run_of(words: str, text: str) -> bool:
-    """Return whether ``words`` occur in ``text`` as whole, adjacent words in this order.
+    """Return whether ``words`` are in ``text`` as whole, adjacent words in this order.
 
-    Both must be strings from :func:`normalize`.
+    Both strings must be normalized (:func:`normalize`).
     """
     return f" {words} " in f" {text} "
 
 
 def read_spans(count: str) -> list[str]:
-    """Return the normalized spans that Figure 3's physician marked as facts for a count, ``R`` or ``G``."""
+    """Return the normalized spans that the physician of Figure 3 marked as facts for a count.
+
+    ``count`` is ``R`` for the reference description or ``G`` for the generated one.
+    """
     spans = printed("facts.fig3").set_index("count").loc[count, "marked_facts"]
     return [normalize(fact) for fact in str(spans).split(" | ")]
 
 
 def list_marked_facts() -> pd.DataFrame:
-    """Return one row per fact that Figure 3's physician marked in the generated description G.
+    """Return one row per fact that the physician of Figure 3 marked in the generated description G.
 
-    Columns are ``fact of G`` (its normalized words) and two truth values: ``marked in R``, whether the same
-    words are marked in the reference R, and ``one run of words of the report``, whether they are adjacent and
-    in this order in the report of Figure 1.
+    Columns are ``fact of G`` (its normalized words), ``marked in R`` (whether the same words are marked
+    in the reference R) and ``one run of words of the report`` (whether the words are adjacent and in this
+    order in the report of Figure 1).
     """
-    in_r, report = read_spans("R"), normalize(read_figure_1()[0])
+    facts_of_r, report = read_spans("R"), normalize(read_figure_1()[0])
     columns = ["fact of G", "marked in R", "one run of words of the report"]
-    rows = [(fact, fact in in_r, is_run_of(fact, report)) for fact in read_spans("G")]
+    rows = [(fact, fact in facts_of_r, is_run_of(fact, report)) for fact in read_spans("G")]
     return pd.DataFrame(rows, columns=columns)
 
 
 def check_task_texts() -> list[Check]:
-    """Return two checks: that Figure 3's reference R is Figure 1's description, and that the words which the
-    comment in Figure 3 calls wrong are in the generated description G."""
+    """Return the checks of the texts in Figure 3.
+
+    One checks that the reference R is Figure 1's description; the other, that the generated description G
+    has the words that the comment calls wrong.
+    """
     reference, generated = (" ".join(read_spans(text)) for text in ("R", "G"))
-    same = reference == normalize(read_figure_1()[1])
+    is_same = reference == normalize(read_figure_1()[1])
     comment = quotations("facts.fig3")[-1][1]
     quoted = normalize(comment.split('"')[1])
-    inside = is_run_of(quoted, generated)
+    is_in_g = is_run_of(quoted, generated)
     return [
         check_statement(
             "text of R",
             "the reference",
-            f"{'the' if same else 'not the'} description of Figure 1, {len(reference.split())} words",
-            same,
+            f"{'the' if is_same else 'not the'} description of Figure 1, {len(reference.split())} words",
+            is_same,
         ),
         check_statement(
             "text that the comment calls wrong",
             comment,
-            f"{len(quoted.split())} words, {'in' if inside else 'not in'} G",
-            inside,
+            f"{len(quoted.split())} words, {'in' if is_in_g else 'not in'} G",
+            is_in_g,
         ),
     ]
 
 
 def check_quoted_texts() -> list[Check]:
-    """Return two checks: Section 6 quotes Figure 3's generated description and Figure 1's report."""
+    """Return checks that Section 6 quotes the description of Figure 3 and the report of Figure 1."""
     (_, description), (_, report) = quotations("facts.example_pegasus")
     description = normalize(description.split("generated description: ")[1])
     source = "She has lost a total of 24 pounds"
-    sides = [
+    comparisons = [
         ("generated description", "the generated description", description, " ".join(read_spans("G")), "3"),
         ("source report", source, normalize(report), normalize(read_figure_1()[0]), "1"),
     ]
@@ -148,22 +155,22 @@ def check_quoted_texts() -> list[Check]:
         check_statement(
             Key("quoted text", quantity),
             claim,
-            f"{len(quoted.split())} words, {'in' if inside else 'not in'} Figure {figure}",
-            inside,
+            f"{len(quoted.split())} words, {'in' if is_in_figure else 'not in'} Figure {figure}",
+            is_in_figure,
         )
-        for quantity, claim, quoted, printed, figure in sides
-        for inside in [is_run_of(quoted, printed)]
+        for quantity, claim, quoted, text, figure in comparisons
+        for is_in_figure in [is_run_of(quoted, text)]
     ]
 
 
 @dataclass(frozen=True)
 class BuildDocuments:
-    """The documents of MTSamples in a build.
+    """The documents of MTSamples that a build has, and phrases that describe them.
 
     Attributes
     ----------
     documents : documents with their texts, or with placeholders.
-    whole : whether they are all of MTSamples, or only its first part.
+    whole : whether these are all documents of MTSamples, not only the first part of its file.
     evidence : ``open`` for texts, ``recorded`` for placeholders.
     """
 
@@ -173,14 +180,13 @@ class BuildDocuments:
 
     @property
     def cohort(self) -> list[Document]:
-        """The documents whose description has at least 12 words, as in the paper, except those with an empty
-        text."""
-        long = mtsamples.keep_long_descriptions(self.documents)
-        return [document for document in long if reveal(document.text)]
+        """The documents with a text and a description of at least 12 words, the paper's criterion."""
+        long_described = mtsamples.keep_long_descriptions(self.documents)
+        return [document for document in long_described if reveal(document.text)]
 
     @property
     def substitutes(self) -> str:
-        """A description of the part that replaces MTSamples; empty if the documents are all of MTSamples."""
+        """A phrase for the part that stands in for MTSamples; empty if the documents are all of MTSamples."""
         if self.whole:
             return ""
         part = f"the first {len(self.documents)} of MTSamples' transcriptions, not all of them"
@@ -188,86 +194,93 @@ class BuildDocuments:
 
     @property
     def largest_specialties(self) -> str:
-        """The words for how many of the kept documents are from the two specialties with the most of them."""
+        """A phrase for the number of documents in ``cohort`` that are from its two largest specialties."""
         specialties = Counter(document.group for document in self.cohort)
-        largest = sum(number for _, number in specialties.most_common(2))
-        return f"{largest} of {len(self.cohort)} are from two specialties"
+        count = sum(size for _, size in specialties.most_common(2))
+        return f"{count} of {len(self.cohort)} are from two specialties"
 
     @property
     def source(self) -> str:
-        """The name of the documents' source, for sentences."""
+        """A phrase for the source of the documents."""
         return "MTSamples" if self.whole else "the first part of MTSamples"
 
 
 def load(run: Run) -> BuildDocuments:
-    """Return the documents of MTSamples: all of them if the data root has them, otherwise the first part if
-    the data root has that, otherwise placeholders for the stored set."""
-    whole, part = run.find(NAME), run.find(NAME, "mtsamples_part.csv")
-    if whole is not None:
-        return BuildDocuments(mtsamples.load(whole), whole=True)
-    if part is not None:
-        return BuildDocuments(mtsamples.load(part, partial=True), whole=False)
-    recording = run.recording(NAME)
-    from_whole = "mtsamples/mtsamples.csv" in recording.about["files"]
-    return BuildDocuments(list(mtsamples.restore_documents(recording)), from_whole, evidence="recorded")
+    """Return the documents of MTSamples that the build has.
 
-
-def compute_part_percentages(printed_numbers: Mapping[str, Printed]) -> dict[str, float]:
-    """Return the percentage of the kept reports in each of the printed :data:`PARTS`, by part.
-
-    ``printed_numbers`` has the printed numbers of ``facts.claim_dataset`` by name.
+    They come from the whole file or, if the data root lacks it, from its first part. If the data root has
+    neither file, they are the placeholders of the stored set.
     """
-    kept = sum(printed_numbers[part].value for part in PARTS)
-    return {part: 100 * printed_numbers[part].value / kept for part in PARTS}
+    whole_path, part_path = run.find(DATASET), run.find(DATASET, "mtsamples_part.csv")
+    if whole_path is not None:
+        return BuildDocuments(mtsamples.load(whole_path), whole=True)
+    if part_path is not None:
+        return BuildDocuments(mtsamples.load(part_path, partial=True), whole=False)
+    recording = run.recording(DATASET)
+    is_whole = "mtsamples/mtsamples.csv" in recording.about["files"]
+    return BuildDocuments(list(mtsamples.restore_documents(recording)), is_whole, evidence="recorded")
+
+
+def compute_split_percentages(printed_numbers: Mapping[str, Printed]) -> dict[str, float]:
+    """Return a mapping from each of :data:`SPLITS` to its percentage of the reports that the authors kept.
+
+    ``printed_numbers`` is a mapping from name to printed number of ``facts.claim_dataset``.
+    """
+    kept = sum(printed_numbers[split].value for split in SPLITS)
+    return {split: 100 * printed_numbers[split].value / kept for split in SPLITS}
 
 
 def check_sizes(printed_numbers: Mapping[str, Printed]) -> list[Check]:
-    """Return checks of the printed sizes and shares against each other, which need no data.
+    """Return checks of the printed sizes and shares of the splits against each other, which need no data.
 
-    A printed share has two readings: a part has this share of all reports; or of each specialty, rounded up
-    or down to whole reports. ``printed_numbers`` has the printed numbers of ``facts.claim_dataset`` by name.
+    A printed share has two readings: the split has this share of all reports, or this share of each
+    specialty, rounded up or down to an integer. ``printed_numbers`` is a mapping from name to printed number
+    of ``facts.claim_dataset``.
     """
     specialties = printed_numbers["specialties"].value
-    kept = sum(printed_numbers[part].value for part in PARTS)
+    kept = sum(printed_numbers[split].value for split in SPLITS)
     checks = [check_value("reports kept = train + development + test", printed_numbers["kept"], kept)]
-    for part, percentage in compute_part_percentages(printed_numbers).items():
-        printed = printed_numbers[f"{part}_share"]
-        excess = printed_numbers[part].value - printed.value * kept / 100
-        spread = f"{excess:+.1f} reports, where less than {specialties:.0f} either way are possible"
+    for split, percentage in compute_split_percentages(printed_numbers).items():
+        share = printed_numbers[f"{split}_share"]
+        excess = printed_numbers[split].value - share.value * kept / 100
+        deviation = f"{excess:+.1f} reports, where less than {specialties:.0f} either way are possible"
         readings = {
-            "of all reports": (f"{percentage:.2f}%", printed.low <= percentage <= printed.high),
-            "rounded in each specialty": (spread, abs(excess) < specialties),
+            "of all reports": (f"{percentage:.2f}%", share.low <= percentage <= share.high),
+            "rounded in each specialty": (deviation, abs(excess) < specialties),
         }
         checks += by_reading(
             {
-                reading: check_statement(Key("share", part), printed.text, finding, fits)
-                for reading, (finding, fits) in readings.items()
+                reading: check_statement(Key("share", split), share.text, computed, holds)
+                for reading, (computed, holds) in readings.items()
             }
         )
     return checks
 
 
 def compute_split_sizes(n: int) -> tuple[int, int, int]:
-    """Return the numbers of a specialty's ``n`` documents for training, development and testing, in this
-    order (:func:`assign_splits` says by which rule)."""
+    """Return how many of a specialty's ``n`` documents are for training, development and testing.
+
+    :func:`assign_splits` gives the rule.
+    """
     train = 4 * n // 5
     development = (n - train) // 2
     return train, development, n - train - development
 
 
 def check_whole_file(loaded: BuildDocuments, printed_numbers: Mapping[str, Printed]) -> list[Check]:
-    """Return checks of the printed counts and lengths against the documents; none if they are only a part.
+    """Return checks of the printed counts and lengths against the documents.
 
-    ``printed_numbers`` has the printed numbers of ``facts.claim_dataset`` by name.
+    The list is empty if the documents are only a part of MTSamples. ``printed_numbers`` is a mapping from
+    name to printed number of ``facts.claim_dataset``.
     """
     if not loaded.whole:
         return []
     documents = loaded.documents
     sizes = Counter(document.group for document in documents)
     kept = Counter(document.group for document in mtsamples.keep_long_descriptions(documents))
-    splits = zip(*(compute_split_sizes(size) for size in kept.values()), strict=True)
-    train, development, test = (sum(part) for part in splits)
-    exact = {
+    sizes_by_split = zip(*(compute_split_sizes(size) for size in kept.values()), strict=True)
+    train, development, test = map(sum, sizes_by_split)
+    counts = {
         "specialties": ("specialties", len(sizes)),
         "smallest_specialty": ("reports of the smallest specialty", min(sizes.values())),
         "largest_specialty": ("reports of the largest specialty", max(sizes.values())),
@@ -281,7 +294,7 @@ def check_whole_file(loaded: BuildDocuments, printed_numbers: Mapping[str, Print
         "description_words": ("mean words of a description", [document.summary for document in documents]),
     }
     return [
-        *(check_value(name, printed_numbers[quoted], count) for quoted, (name, count) in exact.items()),
+        *(check_value(name, printed_numbers[key], count) for key, (name, count) in counts.items()),
         check_statement(
             "reports",
             printed_numbers["reports"].text,
@@ -289,7 +302,7 @@ def check_whole_file(loaded: BuildDocuments, printed_numbers: Mapping[str, Print
             round(len(documents), -2) == printed_numbers["reports"].value,
         ),
         *(
-            check_value(name, printed_numbers[key], float(np.mean([len(reveal(t).split()) for t in texts])))
+            check_value(name, printed_numbers[key], float(np.mean([len(reveal(x).split()) for x in texts])))
             for key, (name, texts) in lengths.items()
         ),
     ]
@@ -298,9 +311,9 @@ def check_whole_file(loaded: BuildDocuments, printed_numbers: Mapping[str, Print
 def assign_splits(documents: list[Document], rng: np.random.Generator) -> list[Document]:
     """Return the documents, in their order, with random splits: 80% ``train``, 10% ``dev``, 10% ``test``.
 
-    Each specialty is split separately. The paper does not print how it rounds; here, of a specialty's n
-    documents, floor(0.8 n) are for training, and of the r others, floor(r / 2) for development. Two
-    successive splits by scikit-learn have these sizes, and their sums can be the printed 2,576, 323 and 343.
+    Each specialty is split separately. The paper does not say how it rounds; here, of a specialty's n
+    documents, floor(0.8 n) are for training, and of the r others, floor(r / 2) are for development. Two
+    successive splits by scikit-learn have these sizes, which can add up to the printed 2,576, 323 and 343.
     """
     split_of: dict[str, str] = {}
     groups: dict[str, list[str]] = {}
@@ -314,8 +327,10 @@ def assign_splits(documents: list[Document], rng: np.random.Generator) -> list[D
 
 
 def count_repeated_texts(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
-    """Return three numbers for a random split of the kept reports (:func:`assign_splits`): of distinct texts,
-    of test reports, and of test reports that have the text of a training report."""
+    """Return (distinct texts, test reports, test reports with the text of a training report), as counts.
+
+    The reports are those of ``loaded.cohort``, split at random (:func:`assign_splits`).
+    """
     documents = assign_splits(loaded.cohort, rng)
     train = {reveal(document.text) for document in documents if document.split == "train"}
     test = [reveal(document.text) for document in documents if document.split == "test"]
@@ -324,10 +339,10 @@ def count_repeated_texts(loaded: BuildDocuments, rng: np.random.Generator) -> tu
 
 
 def summarize_copying(loaded: BuildDocuments, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Return how much of the kept documents' descriptions is copied from their texts, 0 to 1.
+    """Return the mean and the median of each measure of copying, over the descriptions in ``loaded.cohort``.
 
-    The index is the name of the measure; columns are ``mean`` with its 95% bootstrap interval over distinct
-    texts, ``low`` to ``high``, and ``median``.
+    The DataFrame is indexed by the measures' names on the page. Columns are ``mean``, ``low`` and ``high``
+    (the bounds of its 95% bootstrap interval over distinct texts), and ``median``, all from 0 to 1.
     """
     texts, summaries = zip(
         *((reveal(document.text), reveal(document.summary)) for document in loaded.cohort), strict=True
@@ -336,7 +351,7 @@ def summarize_copying(loaded: BuildDocuments, resamples: int, rng: np.random.Gen
         values = pd.DataFrame({key: recorded.read_column(summaries, key) for key in MEASURES})
     else:
         values = measure_copying(texts, summaries)
-    cases = pd.factorize(pd.Series(texts))[0]  # numbered in the file's order, with texts or placeholders
+    cases = pd.factorize(pd.Series(texts))[0]  # the same numbers for texts and for their placeholders
     rows = {
         title: (*share_interval(values[key], cases, resamples=resamples, rng=rng), values[key].median())
         for key, title in MEASURES.items()
@@ -349,16 +364,16 @@ def check_copying(
 ) -> list[Check]:
     """Return checks of the printed ROUGE precisions, and of "mostly extractive", against measured copying.
 
-    The paper does not say whether it stemmed words, so both readings are checked. If the documents are only a
-    part of the file (``whole`` is false), a check can fail, but otherwise is inconclusive.
+    The paper does not say whether it stemmed words, so both readings are checked.
 
     Parameters
     ----------
-    copied : the table of :func:`summarize_copying`.
-    printed_numbers : the printed numbers of ``facts.claim_extractive`` by name.
+    copied : the table that :func:`summarize_copying` returned.
+    printed_numbers : a mapping from name to printed number of ``facts.claim_extractive``.
+    whole : whether the documents are all of MTSamples; if not, a check that does not fail is inconclusive.
     """
     estimates = {name: Estimate(*copied.loc[name, ["mean", "low", "high"]]) for name in copied.index}
-    runs = estimates[MEASURES["in_runs"]]
+    in_runs = estimates[MEASURES["in_runs"]]
     precision_checks = list[Check]()
     for name, key in (("ROUGE-1 precision", "rouge_1"), ("ROUGE-L precision", "rouge_l")):
         titles = {"plain words": name, "stemmed words": f"{name}, stemmed"}
@@ -373,8 +388,8 @@ def check_copying(
         check_statement(
             "more than half of the words stand in copied runs",
             "descriptions are mostly extractive in nature",
-            with_interval(runs.value, runs.low, runs.high, ".2f"),
-            above(runs.low, runs.high, 0.5),
+            with_interval(in_runs.value, in_runs.low, in_runs.high, ".2f"),
+            above(in_runs.low, in_runs.high, 0.5),
             asked="more than half of the words",
         ),
     ]

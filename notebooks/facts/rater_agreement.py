@@ -22,7 +22,7 @@ from radeval_lib.stats.resampling import estimate, percentile_ends, resample_sum
 from radeval_lib.study.runs import Run
 from radeval_lib.text_format import with_interval
 
-# By quantity, the role of the ratings by the same raters of the same texts.
+# The rated quantities, with the roles of their ratings. The same raters rate the same texts in all roles.
 RATED = {
     "grade": "rated_pairs",
     "errors, counted": "rated_errors",
@@ -33,9 +33,9 @@ RATIO, COUNTS = "share of errors that are omissions", ["incorrect statements", "
 
 
 def make_rating_matrix(records: Sequence[RatedPair]) -> pd.DataFrame:
-    """Return the rating matrix of the pairs that all raters rated, with the index ``id`` and ``case``.
+    """Return the rating matrix of the pairs that all raters rated, with index levels ``id`` and ``case``.
 
-    Pairs with the same reference have the same case, a number from 0.
+    Pairs with the same reference have the same case, numbered from 0.
     """
     rows = [(record.id, record.rater, record.rating, reveal(record.reference)) for record in records]
     frame = pd.DataFrame(rows, columns=["id", "rater", "rating", "case"])
@@ -44,38 +44,38 @@ def make_rating_matrix(records: Sequence[RatedPair]) -> pd.DataFrame:
 
 
 def compare_counts_with_grades(run: Run) -> tuple[pd.DataFrame, dict[str, Estimate]]:
-    """Return the raters' agreement on grades, error counts and ratios, and the differences between these.
+    """Return the raters' agreement on grades, error counts and ratios, and differences in agreement.
 
     Returns
     -------
-    table : one row per quantity, which is named in the column ``what``: those of :data:`RATED` and, for
-        RadPref, which marks significant errors, :data:`SIGNIFICANT`. ``alpha`` is a string with the interval;
-        ``units``, ``cases`` and ``raters`` are as in :func:`resample_alphas`.
-    gaps : the difference of two quantities' alphas on the same draws of cases, by its name (``counted errors
-        minus grades``).
+    table : one row per quantity of :data:`RATED` and, for RadPref, which marks significant errors, of
+        :data:`SIGNIFICANT`. Columns are ``what`` (the quantity), ``alpha`` (a string with the confidence
+        interval), and the numbers of ``units``, ``cases`` and ``raters``.
+    gaps : a mapping from the name of each difference, such as ``counted errors minus grades``, to the
+        difference in alpha on the same draws of cases.
 
     Raises
     ------
     DataError
-        If the roles of :data:`RATED` do not rate the same texts.
+        If the ratings of the roles in :data:`RATED` are of different texts.
     """
     resamples = run.profile.resamples
     rated = {quantity: make_rating_matrix(run.load(role)) for quantity, role in RATED.items()}
     if len({tuple(matrix.index.get_level_values("id")) for matrix in rated.values()}) > 1:
-        problem = f"the roles {', '.join(RATED.values())} rate different texts"
-        raise DataError(problem, remedy="In the profile, give them sources from one data set.")
+        problem = f"the roles {', '.join(RATED.values())} have ratings of different texts"
+        raise DataError(problem, remedy="In the profile, give these roles sources from one data set.")
     compared = {
         "counted errors minus grades": (rated["errors, counted"], rated["grade"]),
         "counted errors minus errors by findings": (rated["errors, counted"], rated["errors by findings"]),
     }
     if "radpref" in run.source_of("data", "rated_pairs"):
-        stored = run.recording("radpref")
-        marks = stored.parts["ratings"]
-        kinds = ["_".join(mark) for mark in radpref.MARKS if mark[1] in radpref.SIGNIFICANT]
-        cases = marks["number"].map(stored.table.set_index("number")["case"])
-        marked = marks.assign(case=cases, significant=marks[kinds].sum(axis=1))
+        recording = run.recording("radpref")
+        ratings = recording.parts["ratings"]
+        columns = ["_".join(mark) for mark in radpref.MARKS if mark[1] in radpref.SIGNIFICANT]
+        cases = ratings["number"].map(recording.table.set_index("number")["case"])
+        counted = ratings.assign(case=cases, significant=ratings[columns].sum(axis=1))
         significant, grade = (
-            marked.pivot_table(index=["number", "case"], columns="rater", values=name).dropna()
+            counted.pivot_table(index=["number", "case"], columns="rater", values=name).dropna()
             for name in ("significant", "grade")
         )
         rated[SIGNIFICANT] = significant
@@ -98,16 +98,17 @@ def compare_counts_with_grades(run: Run) -> tuple[pd.DataFrame, dict[str, Estima
 def resample_alphas(
     matrices: Mapping[str, pd.DataFrame], *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return Krippendorff's alpha of each rating matrix, with 95% percentile intervals over draws of cases.
+    """Return Krippendorff's alpha of each rating matrix, with a 95% percentile interval over draws of cases.
 
-    The index is the matrices' names; columns are ``alpha``, ``low``, ``high`` and the numbers of ``units``,
-    ``cases`` and ``raters``. Resamples in which all ratings are equal are left out.
+    ``matrices`` maps names to rating matrices. The DataFrame is indexed by name; columns are ``alpha``,
+    ``low``, ``high``, and the numbers of ``units``, ``cases`` and ``raters``. Resamples in which all ratings
+    are equal do not count for the interval.
     """
     rows = {}
     for name, matrix in matrices.items():
-        alpha, drawn = _resample_alpha(matrix, resamples, rng)
+        alpha, resampled = _resample_alpha(matrix, resamples, rng)
         cases = matrix.index.get_level_values("case").nunique()
-        rows[name] = (alpha, *percentile_ends(drawn), len(matrix), cases, matrix.shape[1])
+        rows[name] = (alpha, *percentile_ends(resampled), len(matrix), cases, matrix.shape[1])
     columns = ["alpha", "low", "high", "units", "cases", "raters"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
@@ -115,70 +116,72 @@ def resample_alphas(
 def _resample_alpha(
     matrix: pd.DataFrame, resamples: int, rng: np.random.Generator
 ) -> tuple[float, FloatArray]:
-    """Return two things: a rating matrix's alpha, and its alphas in resamples of cases, shape (resamples,).
+    """Return the alpha of a rating matrix, and its alphas in resamples of cases, shape (resamples,).
 
-    An alpha is NaN if all ratings are equal. A resample's alpha equals
+    An alpha is NaN if all ratings are equal. The alpha of a resample equals
     :func:`~radeval_lib.stats.agreement.interval_alpha` of a matrix in which each unit is repeated as often as
-    its case was drawn, but it is computed faster, from sums over units.
+    its case was drawn, but is computed faster, from sums over units.
     """
-    values = matrix.to_numpy(dtype=np.float64).T
+    ratings = matrix.to_numpy(dtype=np.float64).T
     case_of = pd.factorize(matrix.index.get_level_values("case"))[0]
-    raters = len(values)
-    centred = values - values.mean()
-    within, squares = centred.var(axis=0, ddof=1), (centred**2).sum(axis=0)
-    by_unit = np.column_stack([np.ones(len(case_of)), within, centred.sum(axis=0), squares])
+    n_raters = len(ratings)
+    centred = ratings - ratings.mean()
+    variances, squares = centred.var(axis=0, ddof=1), (centred**2).sum(axis=0)
+    by_unit = np.column_stack([np.ones(len(case_of)), variances, centred.sum(axis=0), squares])
     by_case = pd.DataFrame(by_unit).groupby(case_of).sum().to_numpy()
 
-    def alpha_of(case_sums: FloatArray) -> FloatArray:
-        units, within, sums, squares = case_sums.T
-        spread = (squares - sums**2 / (units * raters)) / (units * raters - 1)
+    def compute_alpha(totals: FloatArray) -> FloatArray:
+        """Return alpha from the totals of the columns of ``by_unit``, shape (resamples, 4)."""
+        units, variances, sums, squares = totals.T
+        overall = (squares - sums**2 / (units * n_raters)) / (units * n_raters - 1)  # variance of all ratings
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(spread > 1e-12, 1 - within / units / spread, np.nan)
+            return np.where(overall > 1e-12, 1 - variances / units / overall, np.nan)
 
-    return float(interval_alpha(values)), resample_sums(by_case, alpha_of, resamples=resamples, rng=rng)
+    return float(interval_alpha(ratings)), resample_sums(by_case, compute_alpha, resamples=resamples, rng=rng)
 
 
 def subtract_alphas(
     first: pd.DataFrame, second: pd.DataFrame, resamples: int, rng: Callable[[], np.random.Generator]
 ) -> Estimate:
-    """Return alpha of the rating matrix ``first`` minus alpha of ``second``, with its 95% interval.
+    """Return the alpha of the rating matrix ``first`` minus that of ``second``, with its 95% interval.
 
-    ``rng`` must return a new generator in the same state at each call. Then both matrices are resampled by
-    the same draws, if they have the same cases in the same order of first appearance.
+    ``rng`` must return a new generator in the same state at each call, so that both matrices are resampled by
+    the same draws; their cases must have the same order of first appearance.
     """
-    (alpha, drawn), (other_alpha, other_drawn) = (
+    (minuend, resampled), (subtrahend, other_resampled) = (
         _resample_alpha(matrix, resamples, rng()) for matrix in (first, second)
     )
-    return estimate(alpha - other_alpha, drawn - other_drawn)
+    return estimate(minuend - subtrahend, resampled - other_resampled)
 
 
 def tabulate_note_errors(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
-    """Return the numbers of errors that each clinician listed in each note.
+    """Return how many errors each clinician listed in each note, one row per judgement.
 
-    The index is ``case``, ``group`` and ``clinician``. Columns are ``candidate`` (the note; restricted texts
-    are revealed, so never show it), those of :data:`COUNTS`, ``critical errors``, and ``seconds`` (time of
-    correction, NaN if it was not measured).
+    Index levels are ``case``, ``group`` and ``clinician``. Columns are ``candidate`` (the note; restricted
+    texts are revealed, so never show it), the counts in :data:`COUNTS`, ``critical errors`` (their number),
+    and ``seconds`` (the time that correction took; NaN if it was not measured).
     """
     return pd.DataFrame(
         {
-            "case": judged.case,
-            "group": judged.group,
-            "clinician": judged.rater,
-            "candidate": reveal(judged.candidate),
-            "incorrect statements": len(judged.incorrect),
-            "omissions": len(judged.omissions),
-            "critical errors": sum(error.critical for error in (*judged.incorrect, *judged.omissions)),
-            "seconds": np.nan if judged.seconds is None else judged.seconds,
+            "case": judgement.case,
+            "group": judgement.group,
+            "clinician": judgement.rater,
+            "candidate": reveal(judgement.candidate),
+            "incorrect statements": len(judgement.incorrect),
+            "omissions": len(judgement.omissions),
+            "critical errors": sum(error.critical for error in (*judgement.incorrect, *judgement.omissions)),
+            "seconds": np.nan if judgement.seconds is None else judgement.seconds,
         }
-        for judged in judgements
+        for judgement in judgements
     ).set_index(["case", "group", "clinician"])
 
 
 def make_note_matrices(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the rating matrices of the columns of :func:`tabulate_note_errors` and of two ratios of these, by name.
+    """Return a mapping from the name of each count and ratio of errors to its rating matrix.
 
-    A matrix has one row per note and one column per clinician. It leaves out notes for which a clinician has
-    no value; without any note, the matrix is left out.
+    ``table`` is the table that :func:`tabulate_note_errors` returned. The names are its numeric columns,
+    ``errors by words of the note``, and :data:`RATIO`. A matrix has one row per note and one column per
+    clinician. Notes for which a clinician has no value are left out, as are matrices without notes.
     """
     errors = table[COUNTS].sum(axis=1)
     word_counts = table["candidate"].str.split().str.len().clip(lower=1)

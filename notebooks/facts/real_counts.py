@@ -1,4 +1,4 @@
-"""Correlate metrics, and predictions from the lengths of texts, with rates of counted facts."""
+"""Correlate metrics, and predictions from text lengths, with rates from counts of facts."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.correlations import resample
 
-# Columns of :func:`tabulate_judgements` with rates of facts, and their names on the page.
+# The columns of :func:`tabulate_judgements` with rates of facts, with their names on the page.
 TARGETS = {"f1": "F1", "recall": "recall", "precision": "precision"}
 
-# Name, among the metrics, of the prediction of F1 from the word counts of both texts.
+# The name, among metrics, of the prediction of F1 from the word counts of both texts.
 LENGTH = "word counts"
 
 
 def tabulate_judgements(ratings: Sequence[FactRating]) -> pd.DataFrame:
-    """Return one row per judgement, in their order.
+    """Return a DataFrame with one row per judgement, in the order of ``ratings``, indexed by ``id``.
 
-    The index is ``id``. Columns are ``case``, ``group``, ``reference`` and ``candidate`` (str; restricted
-    texts are revealed, so never show them), those of :data:`TARGETS` (0 to 1), ``reference_words`` and
-    ``candidate_words`` (numbers of words).
+    Columns are ``case``, ``group``, ``reference`` and ``candidate`` (texts; restricted ones are revealed, so
+    never show them), the keys of :data:`TARGETS` (0 to 1), and the word counts ``reference_words`` and
+    ``candidate_words``.
     """
     frame = pd.DataFrame(
         {
@@ -40,26 +40,31 @@ def tabulate_judgements(ratings: Sequence[FactRating]) -> pd.DataFrame:
         }
         for rating in ratings
     ).set_index("id")
-    for text in ("reference", "candidate"):
-        frame[f"{text}_words"] = frame[text].str.split().str.len()
+    for side in ("reference", "candidate"):
+        frame[f"{side}_words"] = frame[side].str.split().str.len()
     return frame
 
 
 def compute_length_features(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return three features from the word counts of each judgement's texts, with the index of ``frame``.
+    """Return three features of each judgement's word counts, with the index of ``frame``.
 
-    They are log(1 + count) of ``reference`` and of ``candidate``, and ``share``, the candidate's count
-    divided by the reference's, at most 1. ``frame`` is a table of :func:`tabulate_judgements`.
+    ``reference`` and ``candidate`` are log(1 + word count) of these texts; ``share`` is the candidate's word
+    count divided by the reference's, at most 1. ``frame`` is a table from :func:`tabulate_judgements`.
     """
-    reference, candidate = (frame[f"{text}_words"].astype(float) for text in ("reference", "candidate"))
+    reference, candidate = (frame[f"{side}_words"].astype(float) for side in ("reference", "candidate"))
     share = (candidate / reference.clip(lower=1)).clip(upper=1)
     return pd.DataFrame({"reference": np.log1p(reference), "candidate": np.log1p(candidate), "share": share})
 
 
 def predict_from_lengths(frame: pd.DataFrame, target: str) -> pd.Series:
-    """Return predictions of the column ``target`` from :func:`compute_length_features`, with the index of ``frame``.
+    """Return predictions of a column from word counts by linear regression, with the index of ``frame``.
 
-    Each prediction is by a linear regression fitted to other cases, in five folds.
+    The regression is cross-validated in five folds; each prediction comes from a fit to other cases.
+
+    Parameters
+    ----------
+    frame : a table from :func:`tabulate_judgements`, with at least five cases.
+    target : the column to predict, a key of :data:`TARGETS`.
     """
     rates, cases = frame[target].to_numpy(dtype=float), frame["case"].to_numpy()
     model, features = LinearRegression(), compute_length_features(frame).to_numpy()
@@ -78,31 +83,33 @@ def correlate_f1(
 ) -> pd.DataFrame:
     """Return the Pearson correlation of each metric, and of :data:`LENGTH`, with F1.
 
-    The 95% intervals are from a bootstrap over cases.
+    The 95% confidence intervals come from a bootstrap over cases.
 
     Parameters
     ----------
-    frame : a table of :func:`tabulate_judgements`.
+    frame : a table from :func:`tabulate_judgements`.
     scores : one column per metric, with the index of ``frame``.
-    within_cases : whether the mean over its case is first subtracted from each number, so that only summaries
-        of the same case are compared.
+    within_cases : whether the mean of its case is first subtracted from each value, so that only summaries of
+        the same case are compared.
+    resamples : the number of bootstrap resamples.
+    rng : the generator of the resamples.
 
     Returns
     -------
     DataFrame
-        Index ``metric``; ``value``, ``low`` and ``high`` of the correlation; ``over_length``,
-        ``over_length_low`` and ``over_length_high`` of its difference from the correlation of :data:`LENGTH`,
-        on the same draws of cases.
+        One row per metric, indexed by ``metric``. ``value`` is the correlation, with the bounds ``low`` and
+        ``high``; ``over_length`` is this correlation minus that of :data:`LENGTH`, with the bounds
+        ``over_length_low`` and ``over_length_high``, on the same draws of cases.
     """
     values = scores.assign(**{LENGTH: predict_from_lengths(frame, "f1"), "f1": frame["f1"]})
     if within_cases:
         values -= values.groupby(frame["case"]).transform("mean")
     predictions = {name: values[name] for name in [*scores, LENGTH]}
-    drawn = resample(
+    resampled = resample(
         predictions, values["f1"], groups=frame["case"], kind="pearson", resamples=resamples, rng=rng
     )
-    table, length_leads = drawn.intervals().set_index("metric"), drawn.compare(LENGTH).set_index("rival")
-    # The lead of the lengths over a metric, with its sign reversed, is the lead of the metric over them.
-    for name, end in (("", "difference"), ("_low", "high"), ("_high", "low")):
-        table[f"over_length{name}"] = -length_leads[end].reindex(table.index)
+    table, leads = resampled.intervals().set_index("metric"), resampled.compare(LENGTH).set_index("rival")
+    # The lead of LENGTH over a metric, with its sign reversed, is the lead of the metric over LENGTH.
+    for suffix, column in (("", "difference"), ("_low", "high"), ("_high", "low")):
+        table[f"over_length{suffix}"] = -leads[column].reindex(table.index)
     return table
