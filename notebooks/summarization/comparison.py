@@ -223,7 +223,7 @@ def check_unseen(best: str, left: LeadRetention) -> Check:
     The check holds if less than half of the lead remains. It is inconclusive if no lead is established, or if
     the interval of the remaining share contains one half.
 
-    ``best``: the system's name. ``left``: its lead over Lead-3, as :func:`measure_lead_retention` returned it.
+    ``best``: the system's name. ``left``: its lead over Lead-3 (:func:`measure_lead_retention`).
     """
     remaining, lost = "no lead to lose is established", None
     if left.share is not None:
