@@ -139,7 +139,7 @@ class PrintedAgreement:
     ) -> list[Check]:
         """Return the checks of a claim that all metrics in ``higher`` exceed all metrics in ``lower``.
 
-        They check the order, and whether the lead exceeds chance
+        The checks cover the order, and whether the lead exceeds chance
         (:func:`~radeval_lib.study.superiority.check_superiority`). ``name`` is the name of the checks, and
         ``claim`` the paper's sentence. By default, ``lower`` has all other metrics of the column.
         """

@@ -126,11 +126,12 @@ def load_released_weights() -> dict[str, Weights]:
 
 
 def score_example(pairs: pd.DataFrame, weights: Weights, cosine: float, options: Options) -> Explanation:
-    """Return the explained score of A.1's example, in which the second pair of entities has this ``cosine``.
+    """Return the score, with its explanation, of the example in Appendix A.1, in which the second pair of
+    entities has this ``cosine``.
 
-    The first pair has a cosine of 1, and all other pairs 0. ``pairs`` has two rows, each with an entity of
-    the reference (``reference_entity``, ``reference_type``) and of the candidate (``candidate_entity``,
-    ``candidate_type``).
+    The first pair has a cosine of 1, and all other combinations of entities have 0. ``pairs`` has two rows,
+    each with an entity of the reference (``reference_entity``, ``reference_type``) and of the candidate
+    (``candidate_entity``, ``candidate_type``).
     """
     reference, candidate = (
         list(zip(pairs[f"{side}_entity"], pairs[f"{side}_type"].map(_METRIC_TYPES), strict=True))
@@ -140,7 +141,8 @@ def score_example(pairs: pd.DataFrame, weights: Weights, cosine: float, options:
 
 
 def score_inputs(pairs: pd.DataFrame, values: NDArray[np.float64]) -> Explanation:
-    """Return the explained score of A.1's example, given the five numbers in its formulas.
+    """Return the score, with its explanation, of the example in Appendix A.1, given the five numbers in its
+    formulas.
 
     ``values`` are the weights W(Anatomy, Anatomy), W(Non-Abnormality, Abnormality) and W(Abnormality,
     Non-Abnormality), the cosine, and the penalty; ``pairs`` has the two pairs of :func:`score_example`.
@@ -153,7 +155,8 @@ def score_inputs(pairs: pd.DataFrame, values: NDArray[np.float64]) -> Explanatio
 
 
 def select_printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of A.1's formulas with the five inputs of :func:`score_inputs`, in that order."""
+    """Return the rows of the formulas in Appendix A.1 with the five inputs of :func:`score_inputs`, in that
+    order."""
     precision, recall, mismatch = "S(x, x_hat)", "S(x_hat, x)", "not in place"
     inputs = [
         (precision, "Foley catheter", "weight"),
@@ -166,7 +169,8 @@ def select_printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
 
 
 def check_penalties(formula: pd.DataFrame) -> list[Check]:
-    """Return a check per direction that A.1's formula has a penalty exactly where matched types differ."""
+    """Return a check per direction that the formula in Appendix A.1 has a penalty exactly where matched types
+    differ."""
     checks = []
     for direction, rows in formula[formula["candidate_type"] != "-"].groupby("direction", sort=False):
         types_differ = rows["candidate_type"] != rows["reference_type"]
@@ -185,7 +189,8 @@ def check_penalties(formula: pd.DataFrame) -> list[Check]:
 
 
 def check_only_difference(formula: pd.DataFrame) -> Check:
-    """Return a check that A.1's two formulas use the same numbers except for one weight, as the text says."""
+    """Return a check that the two formulas in Appendix A.1 use the same numbers except for one weight, as the
+    text says."""
     inputs = formula[formula["quantity"].isin(["weight", "cosine", "penalty"])]
     distinct_values = inputs.groupby(["quantity", "candidate_entity"])["value"].nunique()
     differing = list(distinct_values[distinct_values > 1].index)
@@ -220,7 +225,8 @@ def check_repeated_numbers(numbers: pd.DataFrame) -> list[Check]:
 def compute_penalty_reach(
     pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final: Printed
 ) -> dict[str, float]:
-    """Return the highest score of A.1's example with ``penalty``, and the penalty needed for the printed one.
+    """Return the highest score of the example in Appendix A.1 with ``penalty``, and the penalty needed for
+    the printed one.
 
     The keys are ``high``, the highest score within the rounding of all inputs, and ``needed``, the penalty (0
     to 1) with which the printed inputs give the printed score ``final``. ``pairs`` has the two
@@ -239,7 +245,8 @@ def compute_penalty_reach(
 
 
 def count_matching_weights(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
-    """Return the largest number of A.1's three printed weights that one released set has for the same types.
+    """Return the largest number of the three weights printed in Appendix A.1 that one released set has for
+    the same types.
 
     Each set is compared with its two types in either order. ``weights`` are the first three rows of
     :func:`select_printed_inputs`.
@@ -280,7 +287,7 @@ def make_pair_form(explanation: Explanation, cosines: NDArray[np.float64], weigh
 
     Parameters
     ----------
-    explanation : the explained score of the pair, with its entities.
+    explanation : the score of the pair with its explanation and entities.
     cosines : the cosine of each entity of the reference (rows) with each of the candidate (columns).
     weights : the weights of pairs of types, and the penalty.
     """

@@ -177,10 +177,10 @@ def exhibits(exhibit: str | None, profile: str, as_json: bool) -> None:
 def run(
     notebook: str, data_root: str, parameters: tuple[tuple[str, str], ...], quiet: bool, in_build: bool
 ) -> None:
-    """Run one NOTEBOOK, such as rales/nlu_scores.
+    """Run a notebook, such as rales/nlu_scores.
 
     A run with the parameters that `radbook build` uses replaces the build's outputs. Any other run writes to
-    a separate folder below build/runs.
+    a separate folder under build/runs.
     """
     from radeval_lib import data
     from radeval_lib.pipeline import execute

@@ -53,7 +53,7 @@ def _require_root(root: Path | None) -> Path:
 
 
 def check_files(root: Path | None, dataset: str = "") -> list[FileStatus]:
-    """Return the state of every file of one data set, or of all data sets if ``dataset`` is empty.
+    """Return the status of every file of one data set, or of all data sets if ``dataset`` is empty.
 
     Without a data root, every file is ``missing``. Raises ManifestError if the data set is unknown.
     """

@@ -234,7 +234,7 @@ def remove_leaks(folder: Path, leaks: Sequence[Leak]) -> None:
     fault = "restricted text in" if any(leak.corpus for leak in leaks) else "cannot search"
     removed = "These files and the rendered book were removed from the build; source files were kept."
     if remaining := sum(map(os.path.lexists, to_remove)):
-        removed = f"{remaining} of these could NOT be removed, so delete the build folder."
+        removed = f"{remaining} files or folders could NOT be removed, so delete the build folder."
     raise LeakError(
         f"{fault} {list_names(messages, 900, 150)}",
         remedy=f"{removed} Show numbers instead of text, draw figures as SVG, and repeat the build.",

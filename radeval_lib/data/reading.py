@@ -139,7 +139,7 @@ def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Ite
         )
     if repeated := [name for name in columns if header.count(name) > 1]:
         where = f"{path.name}, line {line}"
-        raise FormatError(f"column {repeated[0]!r} is repeated in the header", where, "Rename one of them.")
+        raise FormatError(f"column {repeated[0]!r} is repeated in the header", where, "Rename a column.")
     names = [name if header.index(name) == i else f"{name}.{i}" for i, name in enumerate(header)]
     for number, (line, cells) in enumerate(rows, start=1):
         where = f"{path.name}, line {line}"

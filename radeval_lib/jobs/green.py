@@ -91,7 +91,7 @@ def require_frozen() -> None:
     """Raise a RadevalError if the judge's behaviour has changed since ``freeze.yml`` recorded it."""
     if read_freeze()["digest"] != (digest := digest_behaviour()):
         remedy = f"Freeze it before you score RadPref: set `digest` to {digest}, and `date` to today."
-        raise RadevalError("the rule-based judge has changed since its freeze", FREEZE.name, remedy)
+        raise RadevalError("the rule-based judge has changed since it was frozen", FREEZE.name, remedy)
 
 
 def count_use() -> int:

@@ -62,8 +62,8 @@ def search_cluster_number(silhouette: Mapping[int, float], sentences: int) -> in
     """Return the number of clusters that GREEN's function ``binary_search_optimal_kmeans`` selects.
 
     ``silhouette`` maps each number of clusters from 2 to ``sentences`` - 1 to its silhouette score. The
-    search continues with larger numbers if the score is the best so far, else with smaller ones, and can miss
-    the maximum. The result is 1 if no number is tried.
+    search continues with larger numbers if the score is the best so far, and otherwise with smaller ones, and
+    can miss the maximum. The result is 1 if no number is tried.
     """
     low, high, best, best_score = 0, sentences - 1, 1, -1.0
     while low <= high:

@@ -108,7 +108,7 @@ class Exhibit:
 
     @property
     def would_need(self) -> str:
-        """The comma-separated requirements for rebuilding the exhibit that this repository lacks."""
+        """The requirements, comma-separated, that this repository lacks for rebuilding the exhibit."""
         met = ("published_numbers", "synthetic_ok")
         unmet = [need.replace("_", " ") for need in self.needs if need not in met]
         return ", ".join(unmet) or "the authors' own results"
