@@ -209,7 +209,7 @@ COMPARED = "compared"
 """The outcome of a cell that is compared only together with other cells."""
 _VALUE_COLUMNS = ["printed", "value", "half_width"]
 _WORST_FIRST = (verdicts.FAILS, verdicts.INCONCLUSIVE, verdicts.HOLDS)
-_BOUND_HEADINGS = {"ci_low": "low end", "ci_high": "high end"}
+_BOUND_HEADINGS = {"ci_low": "lower bound", "ci_high": "upper bound"}
 """A mapping from the key of a bound of a printed interval, in transcriptions, to a heading."""
 
 

@@ -79,7 +79,7 @@ class Sample:
     def words(self) -> str:
         """The sample in words, as in ``n = 200 report pairs, taken as independent``."""
         parts = [f"n = {self.n:,} {self.of}" + (", taken as independent" if self.n > 1 else "")]
-        counted = ((self.trainings, "training", "each model"), (self.draws, "draw", "its training data"))
+        counted = ((self.trainings, "training run", "each model"), (self.draws, "draw", "its training data"))
         parts += [f"{count} {noun}{'s' if count > 1 else ''} of {of}" for count, noun, of in counted if count]
         if self.resamples:
             parts.append(f"{self.resamples:,} resamples")

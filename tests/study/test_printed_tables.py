@@ -103,4 +103,4 @@ def test_one_folded_line_has_numbers_command_data_sample_and_seed(table7: Result
     assert "@misc{radeval-rales-table7-printed," in html
     assert "<code>radbook run rales/calibration -p profile smoke</code>" in html
     assert re.search(r"data_manifests/papers/rales/table7\.csv <code>[0-9a-f]{64}</code>", html)
-    assert "n = 16 models, taken as independent; 1 training of each model" in html
+    assert "n = 16 models, taken as independent; 1 training run of each model" in html
