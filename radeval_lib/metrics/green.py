@@ -269,7 +269,7 @@ class Green(Metric):
             analysis = parse(clean(answer), self.mode)
             if analysis.score is None:
                 problem = f"the judge's answer is malformed: {_QUOTATION.sub('', analysis.faults[0])}"
-                where = f"{self.name}, pair {position + 1} of {len(answers)}"
+                where = f"{self.name}, answer {position + 1} of {len(answers)} to distinct pairs"
                 remedy = "Set mode=reference to score it as the released parser does, or use another judge."
                 raise MetricError(problem, where, remedy)
             yield analysis.score, (analysis, answer)
