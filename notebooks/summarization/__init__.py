@@ -1,1 +1,1 @@
-"""The pages on MIMIC-RRS: its data set, F1-RadGraph, and the comparison of summarizers."""
+"""The pages on MIMIC-RRS: the data set, F1-RadGraph, and a comparison of summarizers."""

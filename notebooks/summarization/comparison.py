@@ -1,8 +1,8 @@
-"""Compare summarization systems on the same reports: their means, their leads, and the share of a lead that
-remains on groups of reports that were not in training.
+"""Compare summarization systems on the same reports: their mean scores, their leads, and the share of a lead
+that remains on groups of reports outside training.
 
-Tables of scores have one row per summary, with columns ``seed``, ``system``, ``train_set``, ``case``,
-``group`` and one per metric.
+A table of scores has one row per summary, with columns ``seed``, ``system``, ``train_set``, ``case``,
+``group`` and one column per metric, where higher is better.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _KEYS = ["seed", "system", "train_set", "case"]
 
 
 def combine_scores(outputs: Iterable[JobOutput]) -> pd.DataFrame:
-    """Return the scores that jobs stored, in one table without duplicates.
+    """Concatenate the tables of scores that jobs stored, without duplicate rows.
 
-    Several jobs store the same rows of systems that are not trained.
+    Several jobs store the same rows for systems that are not trained.
     """
     tables = [output.tables["scores"] for output in outputs]
     return pd.concat(tables, ignore_index=True).drop_duplicates(_KEYS)
 
 
 def _arrange_scores(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray]:
-    """Return (the sorted cases, the scores by a metric in an array of shape (seeds, cases)).
+    """Return (the sorted cases, an array of the metric's scores of shape (seeds, cases)).
 
-    ``scores``: rows of one system and training set.
+    ``scores`` has the rows of one system and training set.
 
     Raises
     ------
@@ -46,63 +46,65 @@ def _arrange_scores(scores: pd.DataFrame, metric: str) -> tuple[list[object], Fl
     """
     table = scores.pivot(index="seed", columns="case", values=metric).sort_index(axis=1)
     if missing := int(table.isna().sum(axis=None)):
-        raise ValueError(f"{missing} scores by {metric} are missing; pass scores of all cases for each seed")
+        raise ValueError(f"column {metric} lacks {missing} scores; pass scores of all cases for each seed")
     return table.columns.tolist(), table.to_numpy(dtype=np.float64)
 
 
 def estimate_mean(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean") -> Estimate:
-    """Return the mean of a system's scores by a metric (0 to 1), with a 95% interval over cases and seeds.
+    """Return a system's mean score on a metric, with a 95% confidence interval over cases and seeds.
+
+    The bounds of the interval are clipped to the range from 0 to 1.
 
     Parameters
     ----------
     run : the page's run, for the number of resamples and the random stream.
-    scores : rows of one system and training set. Seeds without any score by the metric are left out.
-    metric : the column of scores.
-    name : the random stream is named ``<name> <metric>``.
+    scores : rows of one system and training set. Seeds without any score on the metric are left out.
+    metric : the column of scores, from 0 to 1.
+    name : the first part of the random stream's name, ``<name> <metric>``.
 
     Raises
     ------
     ValueError
-        If no seed has scores by the metric, or a seed has scores of some cases only.
+        If no seed has scores on the metric, or a seed has scores of only some cases.
     """
     has_scores = scores.groupby("seed")[metric].transform("count") > 0
     if not has_scores.any():
-        raise ValueError(f"the table has no scores by {metric}")
+        raise ValueError(f"column {metric} of `scores` is empty; choose a metric that the jobs scored")
     cases, values = _arrange_scores(scores[has_scores], metric)
-    (drawn,) = resample_models(
+    (draws,) = resample_models(
         [values[..., None]],
         lambda sums: sums / len(cases),
         resamples=run.profile.resamples,
         rng=run.rng(f"{name} {metric}"),
     )
-    return estimate(float(values.mean()), drawn.total()[:, 0].clip(0, 1))
+    return estimate(float(values.mean()), draws.total()[:, 0].clip(0, 1))
 
 
 def subtract_means(
     run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str, name: str, comparisons: int = 1
 ) -> Estimate:
-    """Return the mean score of one system minus that of another on the same cases, with an interval.
+    """Return the mean score of ``first`` minus that of ``second`` on the same cases, with its interval.
 
-    The interval is a 95% percentile interval, corrected for the number of comparisons (Bonferroni); see
-    :func:`~radeval_lib.stats.resampling.mean_difference`.
+    The interval is a 95% percentile interval with a Bonferroni correction for the number of comparisons
+    (:func:`~radeval_lib.stats.resampling.mean_difference`).
 
     Parameters
     ----------
     run : the page's run, for the number of resamples and the random stream.
-    first, second : scores of the two systems, each of one training set; the mean of ``second`` is subtracted.
+    first, second : scores of the two systems, each with one training set.
     metric : the column of scores.
-    name : the random stream is named ``<name> <metric>``.
-    comparisons : number of comparisons whose intervals shall cover simultaneously with 95%. It also
-        multiplies the number of resamples, so that the tails of the interval have enough of them.
+    name : the first part of the random stream's name, ``<name> <metric>``.
+    comparisons : the number of comparisons whose intervals have a joint coverage of 95%. The number of
+        resamples is multiplied by it, so that enough of them fall beyond the bounds.
 
     Raises
     ------
     ValueError
-        If the cases differ, or a score is missing.
+        If the systems differ in cases, or a score is missing.
     """
     (cases, minuend), (second_cases, subtrahend) = (_arrange_scores(rows, metric) for rows in (first, second))
     if cases != second_cases:
-        raise ValueError("`first` and `second` cover different cases; pass scores of the same cases")
+        raise ValueError("`first` and `second` have different cases; pass scores on the same cases")
     return mean_difference(
         minuend,
         subtrahend,
@@ -115,15 +117,20 @@ def subtract_means(
 def compare_with_others(
     run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str, others: Sequence[str] = ()
 ) -> dict[str, Estimate]:
-    """Return, by name, the mean score of ``first`` minus that of each other system (:func:`subtract_means`).
+    """Return a mapping from each other system to the mean score of ``first`` minus that system's.
 
     Parameters
     ----------
-    run : the page's run.
-    rows : scores of each system by name, all of the same cases.
-    first : name of the system that is compared with the others.
+    run : the page's run, for the number of resamples and the random stream.
+    rows : a mapping from each system to its table of scores, all on the same cases.
+    first : the name of the system that is compared with the others.
     metric : the column of scores.
-    others : names of the other systems; all of ``rows`` if empty.
+    others : the names of the other systems; by default, all systems in ``rows`` except ``first``.
+
+    Raises
+    ------
+    ValueError
+        If the systems differ in cases, or a score is missing.
     """
     return {
         name: subtract_means(run, rows[first], rows[name], metric, f"{name} against")
@@ -133,25 +140,25 @@ def compare_with_others(
 
 
 def find_leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
-    """Return, by name, whether the interval of a difference establishes a lead, a deficit or neither.
+    """Return a mapping from each rival to the lead, deficit or lack of both that its difference shows.
 
-    ``differences``: the results of :func:`compare_with_others`.
+    ``differences`` is a mapping that :func:`compare_with_others` returned.
     """
-    return {name: Lead.by_interval(difference) for name, difference in differences.items()}
+    return {rival: Lead.by_interval(difference) for rival, difference in differences.items()}
 
 
 def record_sample(
     run: Run, exhibit: OpenExhibit, rows: pd.DataFrame, items: str = "test reports", *, drawn: bool
 ) -> None:
-    """Record in an exhibit the numbers of cases, trainings and resamples on which a system's scores rest.
+    """Record the numbers of cases, training runs and resamples behind a system's scores in an exhibit.
 
     Parameters
     ----------
     run : the page's run, for the number of resamples.
-    exhibit : the exhibit, while it is open.
+    exhibit : the exhibit, which must be open.
     rows : the system's scores.
-    items : what the cases are, for display.
-    drawn : whether each seed draws other training reports.
+    items : the kind of case, for display.
+    drawn : whether each seed draws different training reports.
     """
     cases, seeds = rows["case"].nunique(), rows["seed"].nunique()
     exhibit.sample(
@@ -161,12 +168,12 @@ def record_sample(
 
 @dataclass(frozen=True)
 class LeadRetention:
-    """A system's lead (difference of mean scores) on reports of groups that were in training, and on others.
+    """A system's lead in mean score on groups of reports in training and on other groups.
 
     Attributes
     ----------
-    seen : the lead on reports of groups that were in training.
-    unseen : the lead on other reports.
+    seen : the lead on reports from groups in training.
+    unseen : the lead on reports from other groups.
     share : ``unseen`` divided by ``seen``; None if the interval of ``seen`` is not above 0.
     """
 
@@ -176,23 +183,23 @@ class LeadRetention:
 
 
 def measure_lead_retention(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) -> LeadRetention:
-    """Return a system's lead over another on reports of groups that were in training and on others.
+    """Return the lead of ``first`` over ``second`` on groups of reports in training and on other groups.
 
-    All three intervals come from the same resamples, in which both systems have the same cases, but seeds of
-    their own. Resamples without a lead on the groups in training are left out of the share's interval; they
-    are fewer than 3%, since the share is only computed if the interval of that lead is above 0.
+    All three intervals come from the same resamples, in which both systems have the same cases but separate
+    draws of seeds. The share's interval leaves out resamples without a lead on groups in training. They are
+    fewer than 3%, since the share is computed only if the interval of that lead is above 0.
 
     Parameters
     ----------
     run : the page's run, for the number of resamples and the random stream.
-    first, second : scores of the two systems, with a column ``seen``: whether the case's group was in
-        training.
+    first, second : scores of the two systems, each with a column ``seen`` that says whether the case's group
+        was in training.
     metric : the column of scores.
 
     Raises
     ------
     ValueError
-        If the cases or their ``seen`` differ between the systems, or a score is missing.
+        If the systems differ in cases or in their ``seen``, or a score is missing.
     """
     tables, designs = [], []
     for scores in (first, second):
@@ -201,37 +208,36 @@ def measure_lead_retention(run: Run, first: pd.DataFrame, second: pd.DataFrame, 
         designs.append((cases, seen[0].tolist()))
         tables.append(np.stack([values * seen, seen, values * (1 - seen), 1 - seen], axis=-1))
     if designs[0] != designs[1]:
-        raise ValueError("`first` and `second` differ in cases or in `seen`; pass scores of the same tests")
+        raise ValueError("`first` and `second` differ in cases or in `seen`; pass scores on the same cases")
 
-    def means(sums: FloatArray) -> FloatArray:
+    def average(sums: FloatArray) -> FloatArray:
         return np.stack([ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])], axis=-1)
 
-    by_system = resample_models(tables, means, resamples=run.profile.resamples, rng=run.rng("lead left"))
+    by_system = resample_models(tables, average, resamples=run.profile.resamples, rng=run.rng("lead left"))
     lead = by_system[0] - by_system[1]
-    drawn = lead.total()
-    on_seen, on_unseen = (estimate(value, drawn[:, side]) for side, value in enumerate(lead.value))
-    if on_seen.low <= 0:
-        return LeadRetention(on_seen, on_unseen, None)
-    with_lead = drawn[drawn[:, 0] > 0]
-    share = estimate(on_unseen.value / on_seen.value, with_lead[:, 1] / with_lead[:, 0])
-    return LeadRetention(on_seen, on_unseen, share)
+    resampled = lead.total()
+    seen_lead, unseen_lead = (estimate(value, resampled[:, i]) for i, value in enumerate(lead.value))
+    if seen_lead.low <= 0:
+        return LeadRetention(seen_lead, unseen_lead, None)
+    with_lead = resampled[resampled[:, 0] > 0]
+    share = estimate(unseen_lead.value / seen_lead.value, with_lead[:, 1] / with_lead[:, 0])
+    return LeadRetention(seen_lead, unseen_lead, share)
 
 
-def check_unseen(best: str, left: LeadRetention) -> Check:
-    """Return a check that a system loses most of its lead over Lead-3 on groups that were not in training.
+def check_unseen(best: str, retention: LeadRetention) -> Check:
+    """Return a check that a system loses most of its lead over Lead-3 on groups outside training.
 
     The check holds if less than half of the lead remains. It is inconclusive if no lead is established, or if
-    the interval of the remaining share contains one half.
-
-    ``best``: the system's name. ``left``: its lead over Lead-3 (:func:`measure_lead_retention`).
+    the interval of the remaining share contains one half. ``best`` is the name of the system, and
+    ``retention`` its lead over Lead-3 (:func:`measure_lead_retention`).
     """
-    remaining, lost = "no lead to lose is established", None
-    if left.share is not None:
-        remaining, lost = f"{left.share:.0%} is left", below(left.share.low, left.share.high, 0.5)
+    remaining, is_lost = "no lead to lose is established", None
+    if (share := retention.share) is not None:
+        remaining, is_lost = f"{share:.0%} is left", below(share.low, share.high, 0.5)
     return check_statement(
         f"lead of {best} over Lead-3 in ROUGE-L, on groups seen in training and on others",
         "most of the benefits of such specialized approaches may not generalize",
-        f"{left.seen:.3f} and {left.unseen:.3f}: {remaining}",
-        lost,
+        f"{retention.seen:.3f} and {retention.unseen:.3f}: {remaining}",
+        is_lost,
         asked="less than half left",
     )

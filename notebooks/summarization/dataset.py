@@ -1,4 +1,4 @@
-"""Read MIMIC-RRS's pairs of modality and anatomy from the paper, and count reports, headings and words."""
+"""Read MIMIC-RRS's pairs of modality and anatomy from the paper, count reports and words, draw figures."""
 
 from __future__ import annotations
 
@@ -24,33 +24,36 @@ from radeval_lib.text_format import out_of
 
 
 def parse_body_parts(pair: str) -> set[str]:
-    """Return the body parts in the name of a pair, in lower case: for ``CT Abdomen-pelvis``, ``abdomen`` and
-    ``pelvis``."""
+    """Return the body parts in the name of a pair, in lower case.
+
+    The pair ``CT Abdomen-pelvis`` has the body parts ``abdomen`` and ``pelvis``.
+    """
     return set(pair.split(" ", 1)[1].lower().split("-"))
 
 
 def split_pair_names(pairs: Iterable[str]) -> tuple[set[str], set[str]]:
-    """Return (the modalities, the body parts in lower case) that occur in the names of pairs."""
+    """Return (modalities, body parts in lower case) in the names of pairs."""
     return {pair.split()[0] for pair in pairs}, set[str]().union(*map(parse_body_parts, pairs))
 
 
-def parse_pairs(words: str) -> list[str]:
+def parse_pairs(sentence: str) -> list[str]:
     """Return the pairs that a sentence of the paper names between curly quotes, in order.
 
-    They are spelt as in the released counts: "CT ab- domen/pelvis", broken at the end of a line, becomes
-    ``CT Abdomen-pelvis``.
+    The spelling is that of the released counts: "CT ab- domen/pelvis", hyphenated at the end of a line,
+    becomes ``CT Abdomen-pelvis``.
     """
-    pairs = re.findall(r"“([^”]+)”", words.replace("- ", ""))
-    split = [pair.replace("/", "-").split(" ", 1) for pair in pairs]
-    return [f"{modality} {body.capitalize()}" for modality, body in split]
+    names = re.findall(r"“([^”]+)”", sentence.replace("- ", ""))
+    pairs = [name.replace("/", "-").split(" ", 1) for name in names]
+    return [f"{modality} {body.capitalize()}" for modality, body in pairs]
 
 
 def read_pair_lists() -> dict[str, list[str]]:
-    """Return the lists of pairs in the paper's sentences that ``rrs.def_splits`` quotes, by name.
+    """Return the lists of pairs in the paper's sentences that the exhibit ``rrs.def_splits`` quotes.
 
-    From Section 2.1, ``frequent`` has the five frequent pairs of MIMIC-III and ``rare`` the six that serve as
-    out-of-domain test sets; ``iii`` has all eleven. From Section 2.2, ``trained`` has the pairs with a
-    training set and ``unseen`` the remaining ones. ``all`` has every pair once, in the paper's order.
+    The result is a mapping. From Section 2.1, ``frequent`` has the five frequent pairs of MIMIC-III, ``rare``
+    the six pairs of the out-of-domain test sets, and ``iii`` all eleven. From Section 2.2, ``trained`` has
+    the pairs with a training set, and ``unseen`` the other pairs. ``all`` has every pair once, in the paper's
+    order.
     """
     quotes = [text for _, text in quotations("rrs.def_splits")]
     sentences = {"frequent": 0, "rare": 1, "trained": 3, "unseen": 4}
@@ -60,39 +63,39 @@ def read_pair_lists() -> dict[str, list[str]]:
 
 
 def read_listings() -> dict[str, set[str]]:
-    """Return the set of modalities and the set of anatomies that Section 1 names.
+    """Return the modalities and the anatomies that Section 1 lists, as a mapping from phrase to names.
 
-    The key of each set is the paper's phrase, such as "seven anatomies (…)". Modalities are spelt as in the
-    names of pairs (``MR`` for "MRI").
+    A phrase is the paper's, such as "seven anatomies (…)". Modalities are spelt as in the names of pairs
+    (``MR`` for "MRI").
     """
-    words = " ".join(words for _, words in quotations("rrs.claim_new"))
-    claims = re.findall(r"(\w+ (?:modalities|anatomies) \(([^)]*)\))", words)
-    split = {claim: [name for name in re.split(r",? and |, ", part) if name] for claim, part in claims}
-    return {claim: {"MR" if name == "MRI" else name for name in names} for claim, names in split.items()}
+    text = " ".join(sentence for _, sentence in quotations("rrs.claim_new"))
+    phrases = re.findall(r"(\w+ (?:modalities|anatomies) \(([^)]*)\))", text)
+    lists = {phrase: [name for name in re.split(r",? and |, ", part) if name] for phrase, part in phrases}
+    return {phrase: {"MR" if name == "MRI" else name for name in names} for phrase, names in lists.items()}
 
 
 def check_openi(reports: list[Report], printed: Printed) -> list[Check]:
     """Return checks of the printed number of Open-i's reports, in two readings.
 
-    The paper does not say whether it counts all reports with findings and impression, or only those with at
-    least ten words of findings and two of impression.
+    The paper does not say whether it counts all reports with findings and an impression, or only those with
+    at least ten words of findings and two words of impression. ``reports`` are the reports of Open-i.
     """
-    both = openi.make_pairs(reports)
-    long = [
+    pairs = openi.make_pairs(reports)
+    long_pairs = [
         pair
-        for pair in both
+        for pair in pairs
         if len(reveal(pair.findings).split()) >= 10 and len(reveal(pair.impression).split()) >= 2
     ]
-    counts = {"all": len(both), "with at least 10 and 2 words": len(long)}
+    counts = {"all": len(pairs), "with at least 10 and 2 words": len(long_pairs)}
     name = "Open-i reports with both sections"
     return by_reading({reading: check_value(name, printed, count) for reading, count in counts.items()})
 
 
 def draw_sizes(counts: pd.DataFrame) -> Axes:
-    """Draw the number of reports of each pair as bars, and return the axes.
+    """Draw the number of reports of each pair as bars, coloured by whether the pair has training reports.
 
-    The colour shows whether the pair has training reports. ``counts``: one row per pair, with columns
-    ``suitable`` (the number of reports) and ``train`` (the number of training reports).
+    ``counts`` has one row per pair, with the index ``pair`` and columns ``suitable`` (the number of reports)
+    and ``train`` (the number of training reports).
     """
     ordered = counts.sort_values("suitable", ascending=False).reset_index()
     ordered["role"] = ordered["train"].gt(0).map({True: "train, validate and test", False: "test only"})
@@ -108,19 +111,19 @@ def draw_sizes(counts: pd.DataFrame) -> Axes:
 
 
 def read_headings() -> list[str]:
-    """Return the section headings that the paper's sentence in ``rrs.example_headers`` names, in order."""
-    words = quotations("rrs.example_headers")[0][1].replace("- ", "")  # mends words broken at line ends
-    return [name.strip() for name in re.findall(r"“([^\"]+)\"", words)]
+    """Return the section headings that the exhibit ``rrs.example_headers`` quotes, in the paper's order."""
+    sentence = quotations("rrs.example_headers")[0][1].replace("- ", "")  # rejoins hyphenated words
+    return [name.strip() for name in re.findall(r"“([^\"]+)\"", sentence)]
 
 
 def measure_lengths(records: Sequence[ReportPair]) -> pd.DataFrame:
     """Return lengths and vocabularies of findings and impressions, as in Figure 1 of the paper.
 
-    Words are lower-cased runs of letters and digits. The returned table has one row per group, with columns
-    ``reports`` (their number), ``findings, words`` and ``impression, words`` (mean number of words per
-    report), and ``findings, vocabulary`` and ``impression, vocabulary`` (number of distinct words). A
-    vocabulary grows with the number of reports, so each is counted in the group's first reports, as many as
-    the smallest group has.
+    The DataFrame has one row per group, with columns ``reports`` (their number), ``findings, words`` and
+    ``impression, words`` (mean number of words per report), and ``findings, vocabulary`` and ``impression,
+    vocabulary`` (number of distinct words). Words are lower-cased runs of letters and digits. Since a
+    vocabulary grows with the number of reports, it is counted in the same number of reports of each group:
+    the first n, where n is the size of the smallest group.
     """
     groups = summarization.group_records(records)
     smallest = min(map(len, groups.values()))
@@ -139,25 +142,28 @@ def measure_lengths(records: Sequence[ReportPair]) -> pd.DataFrame:
 
 
 def rebuild_figure_1(run: PageRun) -> None:
-    """Rebuild Figure 1 from the run's reports: show a table and both panels, and check the paper's sentences
-    on the figure."""
-    sizes = measure_lengths(summarization.name_groups(run.load("anatomy_summaries")))
-    display(tables.show(sizes, "Mean words and vocabulary by pair", formats="{:,.0f}"))
+    """Show Figure 1 and its table, rebuilt from the run's reports, and check the paper's sentences on it.
+
+    The reports are those of the role ``anatomy_summaries``. The checks are recorded in the exhibit
+    ``rrs.fig1``.
+    """
+    lengths = measure_lengths(summarization.name_groups(run.load("anatomy_summaries")))
+    display(tables.show(lengths, "Mean words and vocabulary by pair", formats="{:,.0f}"))
     _, axes = plots.panels(1, 2, height=4.2, sharey=True)
     titles, sections = {"words": "mean words", "vocabulary": "vocabulary"}, ["findings", "impression"]
     for ax, (kind, title) in zip(axes, titles.items(), strict=True):
-        panel = sizes[[f"{section}, {kind}" for section in sections]].set_axis(sections, axis=1)
+        panel = lengths[[f"{section}, {kind}" for section in sections]].set_axis(sections, axis=1)
         panel.plot.barh(ax=ax, width=0.8, legend=kind == "words")
         ax.set(title=title, ylabel="")
-    longer = sizes["findings, words"] > sizes["impression, words"]
-    shortest = str(sizes["findings, words"].idxmin())
+    is_longer = lengths["findings, words"] > lengths["impression, words"]
+    shortest = str(lengths["findings, words"].idxmin())
     with run.exhibit("rrs.fig1", *run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"})) as exhibit:
-        exhibit.table(sizes)
+        exhibit.table(lengths)
         exhibit.states(
             "findings are longer than impressions",
             "for all modality-anatomy pairs, the findings section is longer",
-            f"in {out_of(int(longer.sum()), len(longer), str)} pairs",
-            bool(longer.all()),
+            f"in {out_of(int(is_longer.sum()), len(is_longer), str)} pairs",
+            bool(is_longer.all()),
         )
         exhibit.states(
             "the pair with the shortest findings",

@@ -1,6 +1,7 @@
-"""Compare summarizers by training set and test pair; count perfect observation scores of unlike summaries.
+"""Compare summarizers by training set and test pair; count perfect observation scores of dissimilar ones.
 
-Tables of scores are those of :mod:`notebooks.summarization.comparison`.
+A table of scores has one row per summary, with columns ``seed``, ``system``, ``train_set``, ``case``,
+``group`` and one column per metric, where higher is better.
 """
 
 from __future__ import annotations
@@ -20,33 +21,33 @@ from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.study.page_runs import Basis, PageRun
 from radeval_lib.text_format import joined, out_of
 
-_PAPERS = ("T5", "BART", "BioBART")
+_PAPER_PREFIXES = ("T5", "BART", "BioBART")
 """Prefixes of the names of the paper's systems."""
-_OTHER_WORDS = 0.2
-"""ROUGE-L below which a summary is said to use other words than the reference."""
+_LOW_ROUGE_L = 0.2
+"""The ROUGE-L below which a summary counts as dissimilar to its reference."""
 
 
 def find_paper_systems(systems: Iterable[str]) -> list[str]:
-    """Return the names of those systems that the paper tests or, if there are none, all names."""
+    """Return the names of the systems that the paper tests or, if there are none, all names."""
     names = list(systems)
-    return [name for name in names if name.startswith(_PAPERS)] or names
+    return [name for name in names if name.startswith(_PAPER_PREFIXES)] or names
 
 
-def find_basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis:
-    """Return on which evidence results of some systems rest, and which substitutes they use.
+def find_basis(run: PageRun, names: Sequence[str] = (), *, graphs: bool = False) -> Basis:
+    """Return the evidence and the implementation of results of some systems, with the substitutes used.
 
-    The evidence is our experiment unless all these systems, and the graph model if it is used, are the
+    The implementation is the paper's only if all these systems, and the graph model if it is used, are the
     paper's.
 
     Parameters
     ----------
     run : the page's run.
-    shown : names of the systems; if empty, those of :func:`find_paper_systems`.
+    names : the names of the systems; by default, the paper's systems or, without any, all systems.
     graphs : whether the results also use a graph model.
     """
     systems = summarization.settings(run.profile).systems
-    shown = shown or find_paper_systems(systems)
-    ours = {name: systems[name] for name in shown if not name.startswith(_PAPERS)}
+    names = names or find_paper_systems(systems)
+    ours = {name: systems[name] for name in names if not name.startswith(_PAPER_PREFIXES)}
     models = {"graph_model": "radgraph:radgraph"} if graphs else {}
     basis = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
     if graphs and run.source_of("models", "graph_model").startswith(CELL_MODEL):
@@ -54,15 +55,15 @@ def find_basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False)
     if not ours:
         return basis
     return basis.with_own(
-        f"{describe_systems(ours, run.profile.models['encoder'])}, not {joined(list(_PAPERS))}"
+        f"{describe_systems(ours, run.profile.models['encoder'])}, not {joined(list(_PAPER_PREFIXES))}"
     )
 
 
 def select_rows(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:
-    """Return the scores of a system that was trained on one training set.
+    """Return the rows of ``scores`` for a system with one training set.
 
-    If ``train_set`` is empty, return the scores on each pair after training on the same pair. If the system
-    is not trained, return all its scores.
+    If ``train_set`` is empty, these are the scores on each pair after training on the same pair. A system
+    that is not trained keeps all its rows.
     """
     rows = scores[scores["system"] == system]
     if train_set:
@@ -71,19 +72,19 @@ def select_rows(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd
 
 
 def arrange_means(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the mean score by a metric for each training set (rows) and each test pair (columns).
+    """Return the mean score on a metric for each training set (rows) and each test pair (columns).
 
-    The training set ALL is the last row; pairs without a training set are the last columns. A mean is NaN if
-    ``scores`` has no such rows.
+    The training set ALL is the last row; pairs without a training set are the last columns. A mean without
+    any score is NaN. ``metric`` is the column of scores.
     """
     means = scores.pivot_table(index="train_set", columns="group", values=metric, aggfunc="mean")
     return means.reindex(index=[*TRAINED, ALL], columns=[*TRAINED, *UNSEEN])
 
 
 def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
-    """Draw a table of :func:`arrange_means`, times 100, as a heat map.
+    """Draw the table that :func:`arrange_means` returned, times 100, as a heat map on ``axes``.
 
-    A horizontal line separates the training set ALL from the others; a vertical one separates the pairs with
+    A horizontal line separates the training set ALL from the others; a vertical line separates the pairs with
     a training set from those without.
     """
     style = {"cmap": "Blues", "linewidths": 0.5, "annot_kws": {"size": 11}}
@@ -94,9 +95,16 @@ def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
 
 
 def tabulate_means(run: PageRun, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the mean score by a metric for each system (rows), trained and tested on each pair (columns).
+    """Return the mean score on a metric of each system (rows) trained and tested on each pair (columns).
 
-    The last column, ``all tests``, has the mean over all of these tests with its 95% interval, as a string.
+    The last column, ``all tests``, has the mean over these pairs with its 95% confidence interval, as a
+    string.
+
+    Parameters
+    ----------
+    run : the page's run, for the number of resamples and the random stream.
+    scores : a table of scores.
+    metric : the column of scores, from 0 to 1.
     """
     tested = scores[scores["group"].isin(TRAINED)]
     rows = {}
@@ -109,24 +117,24 @@ def tabulate_means(run: PageRun, scores: pd.DataFrame, metric: str) -> pd.DataFr
 
 
 def format_counts(rows: pd.DataFrame) -> str:
-    """Return the number of test reports of each pair as a string: "31 of each pair", or the lowest and the
-    highest number, "31 to 40 of each pair".
+    """Return the number of test reports per pair as a phrase, such as "31 of each pair".
 
-    ``rows``: scores with the columns ``group`` (the pair) and ``case``.
+    If the number differs between pairs, the phrase has the lowest and the highest: "31 to 40 of each pair".
+    ``rows`` are scores with the columns ``group`` (the pair) and ``case``.
     """
     counts = sorted(set(rows.groupby("group")["case"].nunique()))
     return f"{' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} of each pair"
 
 
 def name_tests(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
-    """Return a string for display: "test reports", the metric, and the names of the systems that learn
-    nothing.
+    """Return a phrase such as "test reports (ROUGE-L; Lead-3 learns nothing)".
 
-    ``rows``: each system's scores, by its name.
+    It has ``metric``, the title of the metric, and the names of the untrained systems. ``rows`` maps systems
+    to their scores.
     """
     untrained = [name for name, scores in rows.items() if scores["train_set"].eq("").all()]
-    learns = "learns" if len(untrained) == 1 else "learn"
-    return f"test reports ({metric}{f'; {joined(untrained)} {learns} nothing' if untrained else ''})"
+    verb = "learns" if len(untrained) == 1 else "learn"
+    return f"test reports ({metric}{f'; {joined(untrained)} {verb} nothing' if untrained else ''})"
 
 
 def check_best_everywhere(
@@ -134,32 +142,34 @@ def check_best_everywhere(
 ) -> Check:
     """Return a check that one system is better than all rivals in each group of test reports.
 
-    The check holds if the system's lead over every rival is significant in every group; this needs no
-    correction, since all leads must be significant. It fails if a rival's lead over the system is significant
-    in some group; these intervals are corrected for the number of groups and rivals. Otherwise, it is
-    inconclusive.
+    The check holds if the system's lead over every rival is significant in every group. This needs no
+    correction, since all leads must be significant. The check fails if a rival's lead over the system is
+    significant in some group; these intervals are corrected for the number of groups and rivals. Otherwise,
+    the check is inconclusive.
 
     Parameters
     ----------
-    run : the page's run.
-    rows : scores of the system and its rivals by name, all on the same tests.
-    first : name of the system that is claimed to be best.
+    run : the page's run, for the number of resamples and the random streams.
+    rows : a mapping from the system and its rivals to their scores, all on the same cases.
+    first : the system that is claimed to be best.
     metric : the column of scores.
-    name, claim : see :class:`radeval_lib.study.checks.Check`.
+    name : the check's name, which also begins the names of the random streams.
+    claim : the paper's words.
     """
     means = pd.DataFrame({key: scores.groupby("group")[metric].mean() for key, scores in rows.items()})
     rivals = [key for key in rows if key != first]
     is_highest = means[first] > means[rivals].max(axis=1)
 
-    def gap(group: str, rival: str, comparisons: int = 1) -> Estimate:
+    def compute_lead(group: str, rival: str, comparisons: int = 1) -> Estimate:
         of_first, of_rival = (rows[key][rows[key]["group"] == group] for key in (first, rival))
         return subtract_means(run, of_first, of_rival, metric, f"{name} {group} {rival}", comparisons)
 
     def is_beaten(group: str) -> bool:
         higher = [key for key in rivals if means.at[group, key] > means.at[group, first]]
-        return any(gap(group, key, len(means) * len(rivals)).high < 0 for key in higher)
+        return any(compute_lead(group, key, len(means) * len(rivals)).high < 0 for key in higher)
 
-    ahead = [group for group in means.index[is_highest] if all(gap(group, key).low > 0 for key in rivals)]
+    best = means.index[is_highest]
+    ahead = [group for group in best if all(compute_lead(group, key).low > 0 for key in rivals)]
     behind = [group for group in means.index[~is_highest] if is_beaten(group)]
     outcome = f"{first} highest on {out_of(is_highest.sum(), len(means), str)}"
     outcome += f", significantly ahead on {len(ahead)}"
@@ -169,49 +179,50 @@ def check_best_everywhere(
     )
 
 
-def count_blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count the summaries in other words than the reference, and those of them with a perfect score.
+def count_dissimilar(scores: pd.DataFrame) -> pd.DataFrame:
+    """Count the dissimilar summaries of each pair, and those of them with a perfect observation score.
 
-    Words are other ones if ROUGE-L is below 0.2; a score is perfect if the observation score is 1.
+    A summary is dissimilar to its reference if its ROUGE-L is below 0.2. An observation score of 1 is
+    perfect.
 
     Parameters
     ----------
-    scores : rows of one system, training set and seed, so that there is one row per report: tests of the
-        counts assume that rows are independent.
+    scores : rows of one system, training set and seed, with one row per report, since tests of the counts
+        assume that rows are independent. Columns are ``group``, ``rouge_l`` and ``observations``.
 
     Returns
     -------
     DataFrame
-        One row per pair of modality and anatomy with such summaries, with columns ``in other words`` (number
-        of summaries) and ``perfect score`` (number of these with a perfect score).
+        One row per pair of modality and anatomy that has dissimilar summaries. Columns are ``in other words``
+        (the number of dissimilar summaries) and ``perfect score`` (how many of them have a perfect score).
     """
-    observations = scores.loc[scores["rouge_l"] < _OTHER_WORDS].groupby("group")["observations"]
+    observations = scores.loc[scores["rouge_l"] < _LOW_ROUGE_L].groupby("group")["observations"]
     perfect = observations.agg(lambda values: (values >= 1).sum())
     return pd.DataFrame({"in other words": observations.size(), "perfect score": perfect})
 
 
-def compare_with_chest(spots: pd.DataFrame) -> tuple[float, float, float]:
-    """Return how often summaries in other words than the reference have a perfect observation score.
+def compare_with_chest(counts: pd.DataFrame) -> tuple[float, float, float]:
+    """Return how often dissimilar summaries have a perfect observation score, on the chest and elsewhere.
 
-    ``spots``: the table that :func:`count_blind_spots` returned.
+    ``counts`` is the table that :func:`count_dissimilar` returned.
 
     Returns
     -------
-    outside, inside : of the summaries with a ROUGE-L below 0.2, the share (0 to 1) with a perfect score, for
-        body parts other than the chest, and for the chest.
-    p : of Fisher's two-sided exact test that the two shares are equal.
+    other_share, chest_share : the share (0 to 1) of the dissimilar summaries with a perfect score, for body
+        parts other than the chest, and for the chest.
+    p : the p-value of Fisher's two-sided exact test that the two shares are equal.
 
     Raises
     ------
     ValueError
-        If no summary of the chest, or none of another body part, has a ROUGE-L below 0.2.
+        If there are no dissimilar summaries for the chest, or none for other body parts.
     """
     from scipy.stats import fisher_exact
 
-    chest = spots.index.str.contains("Chest")
-    sides = [spots.loc[side, ["perfect score", "in other words"]].sum() for side in (~chest, chest)]
-    if not all(side["in other words"] for side in sides):
-        raise ValueError("`spots` counts no summary of the chest, or none of another part; pass both")
-    counts = [[side["perfect score"], side["in other words"] - side["perfect score"]] for side in sides]
-    outside, inside = (float(side["perfect score"] / side["in other words"]) for side in sides)
-    return outside, inside, float(fisher_exact(counts).pvalue)
+    is_chest = counts.index.str.contains("Chest")
+    totals = [counts.loc[rows, ["perfect score", "in other words"]].sum() for rows in (~is_chest, is_chest)]
+    if not all(total["in other words"] for total in totals):
+        raise ValueError("`counts` has no summary of the chest, or none of another body part; add both")
+    table = [[total["perfect score"], total["in other words"] - total["perfect score"]] for total in totals]
+    other_share, chest_share = (float(total["perfect score"] / total["in other words"]) for total in totals)
+    return other_share, chest_share, float(fisher_exact(table).pvalue)

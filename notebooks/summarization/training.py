@@ -1,4 +1,4 @@
-"""Train summarizers on several training sets, with several seeds, and score their summaries of reports."""
+"""Train summarizers on several training sets with several seeds, and score their test summaries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from radeval_lib.study.runs import Run
 from radeval_lib.text_format import joined
 
 COMMONEST = "Most frequent impression"
-"""A baseline: the most frequent impression of the training reports, whatever the findings."""
+"""A baseline that ignores the findings: the most frequent impression of the training reports."""
 
 ORACLE = "Oracle"
 """A baseline: extracts chosen with knowledge of the reference, an approximate upper bound for extraction."""
@@ -31,33 +31,32 @@ _MANY_GROUPS = 8
 
 
 def train_on_pairs(run: Run, systems: Mapping[str, System], sets: Sequence[str]) -> pd.DataFrame:
-    """Train systems on pairs of modality and anatomy, and return the scores of their summaries of test
-    reports.
+    """Train systems on pairs of modality and anatomy, and score their summaries of the test reports.
 
     Parameters
     ----------
     run : the job's run.
-    systems : the systems by name.
-    sets : training sets, each the name of a pair or :data:`~radeval_lib.jobs.summarization.ALL`. Systems
+    systems : a mapping from name to system.
+    sets : the training sets, each the name of a pair or :data:`~radeval_lib.jobs.summarization.ALL`. Systems
         that are not trained are tested once, with the set ALL.
 
     Returns
     -------
     DataFrame
-        One row per summary, with columns ``case``, ``group``, one per metric, ``seed``, ``system`` and
-        ``train_set``.
+        One row per summary, with columns ``case``, ``group``, ``seed``, ``system``, ``train_set`` and one
+        column per metric.
 
     Raises
     ------
     AbsentDataError
-        If a training set has no report and one of the role's data sets is missing.
+        If a training set has no report and a data set of the role ``anatomy_summaries`` is missing.
     DataError
-        If a training set has no report although all of the role's data sets are there.
+        If a training set has no report although no data set of the role is missing.
     """
     settings = summarization.settings(run.profile)
     parts = split_records(name_groups(run.load(ROLE)), run.rng("splits"))
     pools = {
-        name: {part: [r for r in parts[part] if name in (ALL, r.group)] for part in ("train", "dev")}
+        name: {part: [pair for pair in parts[part] if name in (ALL, pair.group)] for part in ("train", "dev")}
         for name in sets
     }
     if empty := [name for name, pool in pools.items() if not pool["train"]]:
@@ -70,46 +69,53 @@ def train_on_pairs(run: Run, systems: Mapping[str, System], sets: Sequence[str])
 def _raise_missing(run: Run, role: str, problem: str) -> NoReturn:
     """Raise :class:`AbsentDataError` if a data set of the role is missing, else :class:`DataError`.
 
-    ``problem``: the beginning of the message, which says what the data lack.
+    ``problem`` is the beginning of the message and names the reports that are missing.
     """
-    source, where = run.source_of("data", role), f"role {role}"
+    source, place = run.source_of("data", role), f"role {role}"
     for dataset in datasets_of(run.whole_profile.roles[role]):
         if dataset not in datasets_of(source):
             remedy = f"Run `radbook data status {dataset}` to see how to get it."
-            raise AbsentDataError(f"{problem}, since the data set {dataset} is missing", where, remedy)
-    raise DataError(f"{problem} in {source}", where, "Configure the role with a data set that has some.")
+            raise AbsentDataError(f"{problem}, since the data set {dataset} is missing", place, remedy)
+    raise DataError(f"{problem} in {source}", place, "In the profile, give this role a source that has some.")
 
 
 def train_on_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
-    """Train systems on the corpus of the role ``summaries``, and return the scores of their summaries of test
-    reports.
+    """Train systems on the corpus of the role ``summaries``, and score their summaries of its test reports.
 
-    The table is that of :func:`train_on_pairs` with one more column, ``seen``: whether the report's group was
-    in training. ``systems``: the systems by name.
+    Parameters
+    ----------
+    run : the job's run.
+    systems : a mapping from name to system.
+
+    Returns
+    -------
+    DataFrame
+        One row per summary, with the columns that :func:`train_on_pairs` returns, and ``seen``, whether the
+        report's group was in training.
 
     Raises
     ------
     AbsentDataError
-        If there is no test report and one of the role's data sets is missing.
+        If there is no test report and a data set of the role is missing.
     DataError
-        If there is no test report although all of the role's data sets are there.
+        If there is no test report although no data set of the role is missing.
     """
     settings = summarization.settings(run.profile)
     parts = split_records(run.load("summaries"), run.rng("splits"))
     if not parts["test"]:
         _raise_missing(run, "summaries", "no test report")
-    kept = choose_groups(parts["train"], run.rng("groups"))
-    pool = {part: [record for record in parts[part] if record.group in kept] for part in ("train", "dev")}
+    groups = choose_groups(parts["train"], run.rng("groups"))
+    pool = {part: [record for record in parts[part] if record.group in groups] for part in ("train", "dev")}
     sizes = {"train": settings.rales_reports, "dev": settings.rales_dev}
     scores = _train_and_score(run, systems, {ALL: pool}, parts["test"], sizes, whole=True)
-    return scores.assign(seen=scores["group"].isin(kept))
+    return scores.assign(seen=scores["group"].isin(groups))
 
 
 def choose_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> set[str]:
-    """Draw the groups of reports to train on, and return their names.
+    """Draw the groups of reports for training, and return their names.
 
-    They are all groups or, if there are at least eight (:data:`_MANY_GROUPS`), three quarters of them,
-    rounded up. The other groups are only tested, like a new hospital.
+    If there are fewer than eight groups (:data:`_MANY_GROUPS`), all are for training; otherwise, three
+    quarters of them, rounded up. The other groups are only for testing, like a new hospital.
     """
     groups = sorted({record.group for record in records})
     if len(groups) < _MANY_GROUPS:
@@ -118,7 +124,13 @@ def choose_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> se
 
 
 class _TestReports:
-    """The test reports of a job, with a method that scores summaries of them by the job's metrics."""
+    """The test reports of a job, against which the job's metrics score summaries.
+
+    Attributes
+    ----------
+    findings : the findings of each report.
+    references : the impression of each report.
+    """
 
     def __init__(self, run: Run, pairs: Sequence[ReportPair]) -> None:
         self.findings = [reveal(pair.findings) for pair in pairs]
@@ -130,14 +142,20 @@ class _TestReports:
     def score(self, summaries: Sequence[str], seed: int, system: str, train_set: str) -> pd.DataFrame:
         """Return the scores of one system's summaries of all test reports, one row per report.
 
-        Metrics that need a graph model are slow, so they score only the first seed and, of a system that was
-        trained on one pair, only the reports of this pair; their other scores are NaN.
+        Metrics that need a graph model are slow. They score only the first seed and, for a system that was
+        trained on one pair, only reports of this pair; their other scores are NaN.
 
         Parameters
         ----------
-        summaries : one summary for each test report, in order.
-        seed, system, train_set : values of these columns of the table; ``train_set`` is empty for a system
-            that is not trained.
+        summaries : one summary per test report, in order.
+        seed : the value of the column ``seed``.
+        system : the value of the column ``system``.
+        train_set : the value of the column ``train_set``, empty for a system that is not trained.
+
+        Returns
+        -------
+        DataFrame
+            Columns are ``case``, ``group``, ``seed``, ``system``, ``train_set`` and one column per metric.
         """
         table = self._cases.assign(seed=seed, system=system, train_set=train_set)
         own_rows = [row for row, group in enumerate(self._groups) if train_set in ("", ALL, group)]
@@ -159,20 +177,24 @@ def _train_and_score(
     *,
     whole: bool = False,
 ) -> pd.DataFrame:
-    """Train each system on each pool with each seed, and return the scores of its summaries of the test
-    reports.
+    """Train each system on each pool with each seed, and score its summaries of the test reports.
 
-    Systems that do not learn are scored once, if there is a pool :data:`~radeval_lib.jobs.summarization.ALL`.
-    So are two baselines: the oracle and, if ``whole``, the most frequent impression.
+    Systems that are not trained are scored once, if there is a pool ``ALL``. So are two baselines: the oracle
+    and, if ``whole`` is true, the most frequent impression.
 
     Parameters
     ----------
     run : the job's run.
-    systems : the systems by name.
-    pools : by the name of the training set, its reports for ``train`` and for ``dev``.
+    systems : a mapping from name to system.
+    pools : a mapping from each training set to its reports for ``train`` and for ``dev``.
     pairs : the test reports.
-    sizes : the numbers of ``train`` and ``dev`` reports that are drawn for each seed; 0 takes all.
-    whole : if True, so many reports are drawn from the whole pool; if False, from each of its groups.
+    sizes : the numbers of ``train`` and ``dev`` reports to draw for each seed; 0 draws all.
+    whole : whether ``sizes`` are for the whole pool, rather than for each of its groups.
+
+    Returns
+    -------
+    DataFrame
+        One row per summary, with the columns of :meth:`_TestReports.score`.
     """
     encoder, device, tests = None, run.profile.device, _TestReports(run, pairs)
     if any(system.needs_vectors for system in systems.values()):
@@ -188,10 +210,10 @@ def _train_and_score(
             for name, system in systems.items():
                 if not system.learns and (train_set != ALL or seed != run.seed):
                     continue
-                folder = run.checkpoint_folder(train_set, name, seed)
-                made = fit_model(system, train, dev, seed=seed, encoder=encoder, device=device, folder=folder)
+                path = run.checkpoint_folder(train_set, name, seed)
+                model = fit_model(system, train, dev, seed=seed, encoder=encoder, device=device, folder=path)
                 learned_from = train_set if system.learns else ""
-                scores.append(tests.score(made.summarize(tests.findings), seed, name, learned_from))
+                scores.append(tests.score(model.summarize(tests.findings), seed, name, learned_from))
     if whole:
         impressions = Counter(reveal(pair.impression) for pair in pools[ALL]["train"])
         commonest = [impressions.most_common(1)[0][0]] * len(pairs)

@@ -79,7 +79,7 @@ def test_blind_spots_count_perfect_scores_of_other_words() -> None:
             "observations": [1.0, 1.0, 0.0, 1.0],
         }
     )
-    spots = models.count_blind_spots(scores)
+    spots = models.count_dissimilar(scores)
     assert spots.loc["CT Head", "perfect score"] == 2
     assert spots.loc["X-ray Chest", "in other words"] == 1
     outside, chest, p = models.compare_with_chest(spots)
