@@ -50,9 +50,9 @@ def compare_f_scores(exact: pd.DataFrame) -> pd.DataFrame:
     """Return each printed F-score with the harmonic mean of the printed precision and recall.
 
     ``exact`` is the table that :func:`set_rounding` returned. The result has one row per model and evaluator,
-    with columns ``printed`` (the F-score), ``harmonic mean``, ``low`` and ``high`` (the bounds that rounding
-    sets to this mean), ``reachable`` (whether the F-score is at most the upper bound) and ``strictly below``
-    (whether it is below the lower bound).
+    with columns ``printed`` (the F-score), ``harmonic mean``, ``low`` and ``high`` (the bounds of this mean
+    within rounding), ``reachable`` (whether the F-score can be at most the upper bound) and ``strictly
+    below`` (whether it must be below the lower bound).
     """
     checks = check_groups(
         exact[exact["evaluator"] != "Avg"],
@@ -71,7 +71,7 @@ def compare_f_scores(exact: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_figure_1() -> tuple[str, str]:
-    """Return (the report that Figure 1 prints, its description), each on one line."""
+    """Return (report, description) of Figure 1, each on one line."""
     sections = dict(words.split(": ", 1) for where, words in quotations("facts.fig1") if where == "Figure 1")
     description = sections.pop("DESCRIPTION")
     return " ".join(sections.values()), description

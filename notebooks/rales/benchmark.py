@@ -25,20 +25,21 @@ from radeval_lib.stats.resampling import Draws, average_draws, estimate, percent
 from radeval_lib.study.jobs import JobOutput
 
 SCORE = "NLU score"
+# The regimes in which encoders are fitted, with their titles.
 REGIMES = {
     "all": "all labels",
     "tenth": "10 % of labels",
     "hundredth": "1 % of labels",
     "probe": "frozen encoder",
 }
-_COUNTED = ["matched", "predicted", "gold"]
+_COUNTS = ["matched", "predicted", "gold"]
 
 
 def concatenate_job_tables(outputs: Sequence[JobOutput], name: str, settings: RalesSettings) -> pd.DataFrame:
     """Concatenate the jobs' tables called ``name``, and add the column ``encoder`` with the encoders' titles.
 
     Jobs in which the table is missing or empty are left out. If no job remains, the DataFrame has neither
-    rows nor columns.
+    rows nor columns. ``settings`` has the number of layers that the titles of shallow encoders give.
     """
     filled = [output for output in outputs if name in output.tables and len(output.tables[name])]
     encoders = [str(output.job.parameters["encoder"]) for output in filled]
@@ -152,7 +153,7 @@ def _arrange_counts(counts: pd.DataFrame, column: Column, encoders: Sequence[str
             "Raise `rales: test_documents` in the profile, or set it to 0 to test all records.",
         )
     return [
-        by_encoder.get_group(encoder)[_COUNTED].to_numpy(np.float64).reshape(-1, rows["case"].nunique(), 3)
+        by_encoder.get_group(encoder)[_COUNTS].to_numpy(np.float64).reshape(-1, rows["case"].nunique(), 3)
         for encoder in encoders
     ]
 

@@ -92,7 +92,7 @@ def bound_ranks(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.int64], NDA
     """
     bottom, top = (np.round(np.asarray(bound, dtype=np.float64), _DIGITS) for bound in (low, high))
     distinct = ~np.eye(len(bottom), dtype=bool)
-    # The second condition excludes two equal exact numbers, each of which would be below the other.
+    # The second condition excludes two equal exact numbers, each of which would be above the other.
     is_above = (top[None, :] <= bottom[:, None]) & (
         (bottom[None, :] < bottom[:, None]) | (top[None, :] < top[:, None])
     )

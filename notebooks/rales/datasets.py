@@ -58,9 +58,9 @@ def check_sources(table1: pd.DataFrame, prose: str) -> list[Check]:
         counts = [3 if names == ["three hospitals"] else len(names) for names in readings]
         key = Key("sources against the prose", row["dataset"], row["task"])
         for names, count in zip(readings, counts, strict=True):
-            named = ", ".join(names)
-            check = check_statement(key, cell.text, named, count == cell.value, cells=[cell])
-            checks.append(replace(check, reading=named if len(readings) > 1 else ""))
+            sources = ", ".join(names)
+            check = check_statement(key, cell.text, sources, count == cell.value, cells=[cell])
+            checks.append(replace(check, reading=sources if len(readings) > 1 else ""))
     return checks
 
 
@@ -76,31 +76,31 @@ def check_parts(counts: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
     quotes : the section's sentences; the first lists the modalities and body parts.
     """
     listing = re.search(r" with (.+?) present", quotes[0])
-    named = re.split(r", | and ", listing[1]) if listing else []
+    listed = re.split(r", | and ", listing[1]) if listing else []
     groups = [str(group).split(maxsplit=1) for group in counts.index]
     modalities = {modality for modality, _ in groups}
     parts = dict.fromkeys(part for _, body in groups for part in body.lower().split("-"))
-    unnamed = [part for part in parts if not any(name.startswith(part) for name in named)]
-    has_rows = [any(name.startswith(part) for part in parts) for name in named]
-    unseen = counts.index[(counts["test"] > 0) & (counts["train"] == 0)]
+    unlisted = [part for part in parts if not any(name.startswith(part) for name in listed)]
+    has_rows = [any(name.startswith(part) for part in parts) for name in listed]
+    unseen_groups = counts.index[(counts["test"] > 0) & (counts["train"] == 0)]
     return [
         *by_reading(
             {
                 reading: check_statement(
                     "modalities and body parts of Section 4.1",
                     listing[1] if listing else "",
-                    f"{' and '.join(sorted(modalities))}; {sum(has_rows)} of {len(named)} body parts have "
-                    f"rows; besides: {', '.join(unnamed) or 'none'}",
+                    f"{' and '.join(sorted(modalities))}; {sum(has_rows)} of {len(listed)} body parts have "
+                    f"rows; besides: {', '.join(unlisted) or 'none'}",
                     modalities == {"CT", "MR"} and all(has_rows) and is_complete,
                 )
-                for reading, is_complete in {"some of them": True, "all of them": not unnamed}.items()
+                for reading, is_complete in {"some of them": True, "all of them": not unlisted}.items()
             }
         ),
         check_statement(
             "groups with test reports and none for training",
             "test evaluations include anatomies/modalities unseen in training data",
-            f"{len(unseen)} of {len(counts)}: {', '.join(unseen) or 'none'}",
-            len(unseen) > 0,
+            f"{len(unseen_groups)} of {len(counts)}: {', '.join(unseen_groups) or 'none'}",
+            len(unseen_groups) > 0,
         ),
     ]
 
@@ -119,9 +119,10 @@ def count_reports_with_words(reports: Sequence[Report], names: Sequence[str]) ->
 
 
 def bound_class_size(in_test: int, share: float) -> tuple[int, int]:
-    """Return the smallest and the largest possible size of a class with ``in_test`` stratified test reports.
+    """Return the smallest and the largest possible size of a class with ``in_test`` reports in the test set.
 
-    The test set has the same ``share`` (above 0, at most 1) of each class, rounded up or down.
+    The test set is stratified: it has the same ``share`` (above 0, at most 1) of each class, rounded up or
+    down.
     """
     return int(np.floor((in_test - 1) / share + _SLACK)) + 1, int(np.ceil((in_test + 1) / share - _SLACK)) - 1
 
@@ -142,7 +143,7 @@ def bound_predictions(by_class: pd.DataFrame) -> pd.DataFrame:
 
 
 def assess_integer_fit(by_class: pd.DataFrame) -> pd.DataFrame:
-    """Return whether integer numbers of reports can give the printed recall and precision of each class.
+    """Return whether integer counts of reports can give the printed recall and precision of each class.
 
     The recall is the number of true positives divided by ``N``; the precision is the same number divided by a
     number of predictions that is not smaller. A recall of 0 is always possible, and does not constrain the
@@ -170,10 +171,10 @@ def assess_integer_fit(by_class: pd.DataFrame) -> pd.DataFrame:
             continue
         hits = np.array(counts_that_print(share, _HALF_UNIT, n), dtype=np.float64)
         recall_share = np.mean([bool(counts_that_print(recall, _HALF_UNIT, n)) for recall in _PERCENTAGES])
-        # hits / m rounds to p for every m from hits / (p + half) to hits / (p - half), at least hits.
-        most = np.floor(hits / (_PERCENTAGES[:, None] - _HALF_UNIT) + _SLACK)
-        fewest = np.maximum(np.ceil(hits / (_PERCENTAGES[:, None] + _HALF_UNIT) - _SLACK), hits)
-        precision_share = (most >= fewest).any(axis=1).mean()
+        # The precision hits / m rounds to p if hits / (p + half) <= m <= hits / (p - half); also, m >= hits.
+        largest = np.floor(hits / (_PERCENTAGES[:, None] - _HALF_UNIT) + _SLACK)
+        smallest = np.maximum(np.ceil(hits / (_PERCENTAGES[:, None] + _HALF_UNIT) - _SLACK), hits)
+        precision_share = (largest >= smallest).any(axis=1).mean()
         rows[name] = (bool(hits.size), float(recall_share), bool(is_possible[name]), float(precision_share))
     columns = ["recall", "recall_accepts", "precision", "precision_accepts"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)

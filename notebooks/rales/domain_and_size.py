@@ -105,16 +105,16 @@ def check_lead(
 def compare_domain_pairs(scores: pd.DataFrame) -> pd.DataFrame:
     """Return Mann-Whitney tests of each pair of domains at each share of the labels.
 
-    P-values are corrected for the number of pairs at a share (Bonferroni). ``scores`` has one row per model
-    and share, with columns ``labels`` (the share), ``domain`` and ``value`` (the score).
+    The Bonferroni correction is for the number of pairs at one share. ``scores`` has one row per model and
+    share, with columns ``labels`` (the share), ``domain`` and ``value`` (the score).
 
     Returns
     -------
     DataFrame
         One row per share and pair. Columns are ``labels``, ``pair`` (``A v B``), ``models`` (the numbers of
         models, such as ``2 v 3``), ``p`` and ``cles`` (see :func:`~notebooks.rales.scores.mann_whitney`),
-        ``p_bonferroni``, and ``least_p``, the smallest possible p-value after the correction. If ``least_p``
-        is 0.05 or more, no scores could make the pair differ significantly.
+        ``p_bonferroni`` (the corrected p-value), and ``least_p`` (the smallest possible corrected p-value).
+        If ``least_p`` is 0.05 or more, no scores could make the pair differ significantly.
     """
     tables = []
     for labels in SHARES:

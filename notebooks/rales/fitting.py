@@ -194,9 +194,9 @@ class Plan:
     def sample(self, draw: int) -> Parts:
         """Return the records of the draw with the number ``draw``.
 
-        Training and validation records are stratified samples of the regime's share of the records. Before
-        the share is taken, they are limited to the number in the settings and to half that number. The test
-        records are the same for all draws, regimes and encoders.
+        The training records are limited to the number in the settings, and the validation records to half
+        that number, rounded up. Of each, the regime's share is drawn as a stratified sample. The test records
+        are the same for all draws, regimes and encoders.
         """
         name, size = self.task.name, self.settings.documents.get(self.task.name, 0)
         drawn = {}
@@ -271,8 +271,8 @@ def fit_regime(plan: Plan, inputs: Mapping[str, Any]) -> Tables:
     """Fit all draws, and return their tables with the columns ``task``, ``regime`` and ``draw``.
 
     If the settings ask for trials, hyperparameters are searched for on the first draw, and the other draws
-    take those with the highest value on validation data. Tables are named as in :func:`fit`; ``inputs`` comes
-    from :func:`describe_inputs`.
+    take those with the highest value on validation data. The tables have the names that :func:`fit` gives
+    them. ``inputs`` comes from :func:`describe_inputs`.
     """
     tables_of_draws: list[Tables] = []
     hyperparameters: dict[str, Any] = {}
@@ -381,9 +381,9 @@ def resolve_encoder(name: str, *, layers: int, seed: int, folder: Path) -> str:
 def prepare_encoders(
     run: Run, settings: RalesSettings, encoder: str, parts: Parts, folder: Path
 ) -> Callable[[int], str]:
-    """Return a function from the number of a draw to the folder of its encoder, or to its Hugging Face name.
+    """Return a function from the number of a draw to its encoder: a folder or a name on the Hugging Face Hub.
 
-    The function makes the encoder of a draw at its first call.
+    The function makes the encoder of a draw when it is first called for this draw.
 
     Parameters
     ----------
@@ -406,7 +406,7 @@ def prepare_encoders(
     return find_encoder
 
 
-def describe_inputs(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict[str, Any]:
+def describe_inputs(run: Run, task: BenchmarkTask, encoder: str, model: str) -> dict[str, Any]:
     """Return a JSON-ready description of the inputs of a hyperparameter search, without its search space.
 
     Keys are ``records`` (the role, and its files with their content hashes), ``encoder`` (name and SHA-256),
@@ -417,11 +417,11 @@ def describe_inputs(run: Run, task: BenchmarkTask, encoder: str, start: str) -> 
     run : the run of the job.
     task : the task.
     encoder : the name of the encoder in the profile.
-    start : the folder of the first draw's encoder, or its name on the Hugging Face Hub.
+    model : the folder of the first draw's encoder, or its name on the Hugging Face Hub.
     """
     return {
         "records": {"role": task.role, "files": run.inputs.files.get(task.role, {})},
-        "encoder": {"name": encoder, "sha256": catalog.hash_model(start)},
+        "encoder": {"name": encoder, "sha256": catalog.hash_model(model)},
         "settings": run.profile.digest,
         "seed": run.seed,
     }

@@ -103,8 +103,8 @@ def subtract_means(
         If the systems differ in cases, or a score is missing.
     """
     (cases, minuend), (second_cases, subtrahend) = (_arrange_scores(rows, metric) for rows in (first, second))
-    if cases != second_cases:
-        raise ValueError("`first` and `second` have different cases; pass scores on the same cases")
+    if extra := set(cases) ^ set(second_cases):
+        raise ValueError(f"{len(extra)} cases have scores of one system only; pass the same cases of both")
     return mean_difference(
         minuend,
         subtrahend,
@@ -140,7 +140,7 @@ def compare_with_others(
 
 
 def find_leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
-    """Return a mapping from each rival to the lead, deficit or lack of both that its difference shows.
+    """Return a mapping from each rival to the lead over it, which can be negative or not significant.
 
     ``differences`` is a mapping that :func:`compare_with_others` returned.
     """
@@ -150,7 +150,7 @@ def find_leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
 def record_sample(
     run: Run, exhibit: OpenExhibit, rows: pd.DataFrame, items: str = "test reports", *, drawn: bool
 ) -> None:
-    """Record the numbers of cases, training runs and resamples behind a system's scores in an exhibit.
+    """Record in an exhibit how many cases, training runs and resamples a system's scores rest on.
 
     Parameters
     ----------

@@ -45,22 +45,22 @@ def check_schema(example: Example) -> list[Check]:
     The description must name two concepts, three levels, four labels and three types of relation. The
     relations of ``example`` must each relate two entities, and its labels must be among the four.
     """
-    entities, relations = (words.replace("- ", "-") for _, words in quotations("rrs.def_schema"))
-    labels = re.findall(r"\(((?:ANAT|OBS)-\w+)", entities)
-    types = [name.strip() for name in re.findall(r"([A-Z]\w+(?: \w+)?) \(\., \.\)", relations)]
+    entity_text, relation_text = (words.replace("- ", "-") for _, words in quotations("rrs.def_schema"))
+    labels = re.findall(r"\(((?:ANAT|OBS)-\w+)", entity_text)
+    types = [name.strip() for name in re.findall(r"([A-Z]\w+(?: \w+)?) \(\., \.\)", relation_text)]
     used_labels = [label.upper() for label in printed("rrs.example_a2_graph")["label"].drop_duplicates()]
     n_valid = sum(len({*edge} & {*example.nodes}) == 2 for edge in example.edges)
 
-    def show(names: list[str]) -> str:
+    def tally(names: list[str]) -> str:
         return f"{len(names)}: {', '.join(names)}"
 
     concepts = list(dict.fromkeys(label.split("-")[0] for label in labels))
     levels = [label for label in labels if label.startswith("OBS-")]
     return [
-        check_statement("concepts", "two concepts", show(concepts), len(concepts) == 2),
-        check_statement("levels of Observation", "three uncertainty levels", show(levels), len(levels) == 3),
-        check_statement("entity labels", "four different entities", show(labels), len(labels) == 4),
-        check_statement("relation types", "three levels", show(types), len(types) == 3),
+        check_statement("concepts", "two concepts", tally(concepts), len(concepts) == 2),
+        check_statement("levels of Observation", "three uncertainty levels", tally(levels), len(levels) == 3),
+        check_statement("entity labels", "four different entities", tally(labels), len(labels) == 4),
+        check_statement("relation types", "three levels", tally(types), len(types) == 3),
         check_statement(
             "labels of the example",
             "leading to four different entities",

@@ -34,7 +34,7 @@ def find_paper_systems(systems: Iterable[str]) -> list[str]:
 
 
 def find_basis(run: PageRun, names: Sequence[str] = (), *, graphs: bool = False) -> Basis:
-    """Return the evidence and the implementation of results of some systems, with the substitutes used.
+    """Return the evidence, implementation and substitutes on which the results of some systems rest.
 
     The implementation is the paper's only if all these systems, and the graph model if it is used, are the
     paper's.
