@@ -511,7 +511,7 @@ def compare_with_stored(run: Run, stored: Recording, content: Content, metrics: 
             key = "green_rules" if str(name).startswith("rules_") else key
             roles = metrics[key].needs if key in metrics else ()
             digests = {role: run.inputs.models[role]["sha256"] for role in roles}
-            models = stored.about["models"]
+            models = stored.description["models"]
             is_same = all(models.get(role, {}).get("sha256") == digest for role, digest in digests.items())
             case = "no model" if not digests else "the stored models" if is_same else "other models"
             difference = current[name].to_numpy(float) - former[name].to_numpy(float)

@@ -217,7 +217,7 @@ def load(run: Run) -> BuildDocuments:
     if part_path is not None:
         return BuildDocuments(mtsamples.load(part_path, partial=True), whole=False)
     recording = run.recording(DATASET)
-    is_whole = "mtsamples/mtsamples.csv" in recording.about["files"]
+    is_whole = "mtsamples/mtsamples.csv" in recording.description["files"]
     return BuildDocuments(list(mtsamples.restore_documents(recording)), is_whole, evidence="recorded")
 
 

@@ -225,14 +225,14 @@ def compare_by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
     }
 
 
-def find_largest(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set[tuple[str, ...]]:
+def find_largest(table: pd.DataFrame, rater: str, half_widths: pd.DataFrame) -> set[tuple[str, ...]]:
     """Return the combinations of columns in which a rater may have had the largest value before rounding.
 
     Parameters
     ----------
     table : one row per rater, one column per category.
     rater : name of the rater's row.
-    half_steps : half a unit of the last printed digit of each value, for the rows whose values are printed;
+    half_widths : half a unit of the last printed digit of each value, for the rows whose values are printed;
         other rows are exact.
 
     Returns
@@ -242,12 +242,12 @@ def find_largest(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> s
         low as rounding allows and the others' as high; all are as printed; or the reverse of the first case.
         If the set has more than one tuple, the unknown digits decide.
     """
-    lists = set()
-    steps = half_steps.reindex_like(table).fillna(0.0) * (1 - 1e-9)  # Ranges that only touch are no tie.
+    column_sets = set()
+    margins = half_widths.reindex_like(table).fillna(0.0) * (1 - 1e-9)  # Touching ranges are not ties.
     for sign in (-1, 0, 1):
-        largest_of_others = (table - sign * steps).drop(index=rater).max()
-        lists.add(tuple(table.columns[table.loc[rater] + sign * steps.loc[rater] > largest_of_others]))
-    return lists
+        is_largest = (table - sign * margins).drop(index=rater).max() < (table + sign * margins).loc[rater]
+        column_sets.add(tuple(table.columns[is_largest]))
+    return column_sets
 
 
 def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
@@ -259,14 +259,14 @@ def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
     otherwise, it fails.
     """
     checks = {}
-    for reading, lists in largest.items():
-        in_all, in_any = set.intersection(*map(set, lists)), set.union(*map(set, lists))
+    for reading, column_sets in largest.items():
+        in_all, in_any = set.intersection(*map(set, column_sets)), set.union(*map(set, column_sets))
         is_possible = in_all <= {"(c)"} <= in_any
         checks[f"against {reading}"] = check_statement(
             "Categories in which GREEN deviates most of all eight",
             "only has one shaded cell for category C",
-            " or ".join(sorted(", ".join(columns) or "none" for columns in lists)),
-            None if is_possible and len(lists) > 1 else is_possible,
+            " or ".join(sorted(", ".join(columns) or "none" for columns in column_sets)),
+            None if is_possible and len(column_sets) > 1 else is_possible,
         )
     return by_reading(checks)
 

@@ -208,7 +208,7 @@ def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
     """Return the absolute path of the folder with data files, or None if no folder is set.
 
     The folder is ``option`` if given, else the environment variable ``RADEVAL_DATA_ROOT`` if set, else the
-    repository's folder ``data`` (ignored by git) if this exists.
+    repository's folder ``data`` (ignored by git) if it exists.
 
     Raises
     ------

@@ -33,35 +33,35 @@ class Recording:
     ----------
     name : name of the set.
     table : one row per candidate, in the order of the set's files; its column ``number`` counts from 0.
-    about : content of ``<set>.yml``.
+    description : content of ``<set>.yml``.
     parts : a mapping from the ``part`` in the file name to each further table.
     """
 
     name: str
     table: pd.DataFrame
-    about: dict[str, Any]
+    description: dict[str, Any]
     parts: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     def title(self, metric: str) -> str:
         """Return the title of a metric's column, which names any substitute model behind the scores."""
-        return str(self.about["columns"][metric]["title"])
+        return str(self.description["columns"][metric]["title"])
 
     def digest(self, metric: str) -> str:
         """Return the stored hash of the metric's behaviour; raise a KeyError if the metric has no column."""
-        return str(self.about["columns"][metric]["behaviour"])
+        return str(self.description["columns"][metric]["behaviour"])
 
     def probe_scores(self, metric: str) -> list[float]:
         """Return the scores that the metric gave the pairs in ``probe.csv`` when its column was stored.
 
         They come from fixed models, so a difference from today's scores shows that code has changed.
         """
-        return list(map(float, str(self.about["columns"][metric]["probe"]).split()))
+        return list(map(float, str(self.description["columns"][metric]["probe"]).split()))
 
     @property
     def scored_on(self) -> date:
         """The date on which the latest column was scored; without scores, the date in the description."""
-        days = [column["date"] for column in self.about["columns"].values()] or [self.about["date"]]
-        return max(date.fromisoformat(str(day)) for day in days)
+        columns = self.description["columns"].values()
+        return max(date.fromisoformat(str(entry["date"])) for entry in columns or [self.description])
 
 
 def names() -> list[str]:
@@ -76,7 +76,9 @@ def load_published(name: str) -> Recording | None:
 
 @lru_cache(maxsize=8)
 def load(name: str, folder: Path | None = None) -> Recording:
-    """Return the stored set ``name`` from ``folder``, by default ``data_manifests/recorded``; cached.
+    """Return the recording ``name`` from ``folder``, by default ``data_manifests/recorded``.
+
+    The result is cached.
 
     Raises
     ------
@@ -86,22 +88,22 @@ def load(name: str, folder: Path | None = None) -> Recording:
     folder = folder or RECORDED
     if not (folder / f"{name}.yml").is_file():
         raise DataError(f"no stored set {name!r}", display_path(folder), f"Use one of {list_names(names())}.")
-    about = own_yaml.read(folder / f"{name}.yml")
-    for file, digest in about["tables"].items():
+    description = own_yaml.read(folder / f"{name}.yml")
+    for file, digest in description["tables"].items():
         path = folder / file
         if not path.is_file() or checksums.of_file(path) != digest:
             remedy = f"Restore the table and {name}.yml from git, or rewrite them: `radbook record {name}`."
             difference = f"the table's SHA-256 differs from that in {name}.yml"
             problem = difference if path.is_file() else "the table is missing"
             raise DataError(problem, display_path(path), remedy)
-    paths = [folder / file for file in about["tables"]]
+    paths = [folder / file for file in description["tables"]]
     tables = {path.stem.removeprefix(f"{name}_"): pd.read_csv(path) for path in paths}
-    return Recording(name, tables.pop(name), about, tables)
+    return Recording(name, tables.pop(name), description, tables)
 
 
 def list_tables(name: str) -> list[Path]:
     """Return the paths of the tables of the stored set ``name``; raise a DataError if there is none."""
-    return [RECORDED / file for file in load(name).about["tables"]]
+    return [RECORDED / file for file in load(name).description["tables"]]
 
 
 def read_column(placeholders: Iterable[str], name: str) -> np.ndarray:

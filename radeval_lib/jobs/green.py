@@ -108,8 +108,8 @@ def digest_behaviour() -> str:
     Half of the pairs are of chest radiographs, the others of any modality and anatomy.
     """
     digest = sha256()
-    for examination in (CHEST, None):
-        for pair in error_pairs(150, seed=20240917, modality_anatomy=examination):
+    for modality_anatomy in (CHEST, None):
+        for pair in error_pairs(150, seed=20240917, modality_anatomy=modality_anatomy):
             judgement = judge_pair(pair.reference.findings.text, pair.candidate.findings.text)
             digest.update(f"{judgement.analysis()}\n{judgement.weighted_errors:.9f}\n".encode())
     return digest.hexdigest()

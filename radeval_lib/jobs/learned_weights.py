@@ -71,7 +71,7 @@ def compare_settings(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.Data
     table = tabulate_ratings(run.load("rated_paragraphs"))
     placeholder = parse_placeholder(table["candidate"].iloc[0])
     if placeholder:
-        variants = recorded.load(placeholder.set).about["variants"]
+        variants = recorded.load(placeholder.set).description["variants"]
         scores = {
             str(variants[column]["settings"]["differs"]): recorded.read_column(table["candidate"], column)
             for column in RECORDED

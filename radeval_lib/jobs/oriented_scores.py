@@ -46,7 +46,7 @@ def stored_scores(recording: Recording, metrics: Iterable[str] = ()) -> pd.DataF
     return pd.DataFrame(
         {
             recording.title(name): get(name).sign() * recording.table[name]
-            for name in metrics or recording.about["columns"]
+            for name in metrics or recording.description["columns"]
         }
     )
 
@@ -106,7 +106,7 @@ def bootstrap_correlations(
     try:
         return resample(columns, ratings, groups=groups, kind=kind, resamples=resamples, rng=run.rng(name))
     except ValueError as error:  # too few cases; the message names metrics but quotes no text
-        raise DataError(str(error), "the rated pairs", "Rate candidates of more cases.") from None
+        raise DataError(str(error), "the rated pairs", "Rate candidates from five or more cases.") from None
 
 
 def found_in_source(source: str, summary: str) -> float:

@@ -59,7 +59,7 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
         if n_bounds != (0 if self.choices else 2):
             raise ValueError(f"low is {self.low} and high is {self.high}; set both, or only choices")
         if self.low is not None and self.high is not None and self.low > self.high:
-            raise ValueError(f"low, {self.low}, is above high, {self.high}; exchange them")
+            raise ValueError(f"low ({self.low}) is above high ({self.high}); swap them")
         if self.log and not (self.low or 0) > 0:
             raise ValueError(f"low is {self.low} on a logarithmic scale; set it above 0")
         return self

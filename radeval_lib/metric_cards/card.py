@@ -422,7 +422,7 @@ def _find_known_scores(
             problem = f"{values.size:,} scores for {label!r}, which is unknown or has another number of rows"
             raise MetricError(problem, "rated_scores", f"Give a score per row of {list_names(sets)}.")
     for label, recording in sets.items():
-        if key in recording.about["columns"]:
+        if key in recording.description["columns"]:
             known_scores[label] = recording.table[key].to_numpy(np.float64)
     return known_scores
 

@@ -60,7 +60,7 @@ def load_rivals(recording: Recording, excluded: str) -> dict[str, FloatArray]:
     """
     return {
         recording.title(name): recording.table[name].to_numpy(np.float64) * by_name.get(name).sign()
-        for name in recording.about["columns"]
+        for name in recording.description["columns"]
         if name != excluded
     }
 

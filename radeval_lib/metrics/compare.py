@@ -266,7 +266,7 @@ def compare(
     frame, columns = _build_table(references, systems, settings)
     cases = number_groups("cases", scoring.list_cases(frame, "references"), len(frame))
     if len(np.unique(cases)) < 2:
-        raise MetricError("fewer than two cases", "references", "Give rows of at least two cases.")
+        raise MetricError("fewer than two cases", "references", "Give rows from at least two cases.")
     cautions = Cautions(settings)
     results, left_out = _score_systems(frame, columns, settings, cautions, floor=floor)
     tables = {name: scores.sum_by_case(cases) for name, scores in results.items()}
@@ -424,7 +424,7 @@ def _build_table(
         systems = None
     frame, names = references, [str(name) for name in references.columns]
     if repeated := [name for name in names if names.count(name) > 1]:
-        raise MetricError(f"two columns are called {to_line(repeated[0], 30)!r}", "references", "Rename one.")
+        raise MetricError(f"column {to_line(repeated[0], 30)!r} is not unique", "references", "Rename one.")
     prefixes = (f"{CANDIDATE}:", *(f"{metric}:" for metric in metrics))
     named_systems = dict.fromkeys(name.partition(":")[2] for name in names if name.startswith(prefixes))
     single_column = {CANDIDATE: CANDIDATE} if CANDIDATE in names else {}

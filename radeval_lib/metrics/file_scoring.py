@@ -459,7 +459,7 @@ def _open_delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dic
     if not (columns := next(remaining_rows, [])):
         raise MetricError("the file is empty", where, "Begin it with a line of column names.")
     if repeated := [name for name in columns if columns.count(name) > 1]:
-        problem = f"two columns are called {to_line(repeated[0], 30)!r}"
+        problem = f"more than one column is called {to_line(repeated[0], 30)!r}"
         raise MetricError(problem, where, scoring.suggest_column(columns, repeated[0]))
     return columns, read_records()
 

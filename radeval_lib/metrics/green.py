@@ -321,7 +321,7 @@ class GreenRules(Metric):
             yield self.compute_value(judgement), judgement
 
     def compute_value(self, judgement: Judgement) -> float:
-        """Return the GREEN score of a judged pair."""
+        """Return the GREEN score of a judged pair, from 0 to 1."""
         return compute_green_score(judgement.matched_findings, sum(judgement.count(True)))
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:

@@ -178,13 +178,13 @@ def compare(
 def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty = "zero") -> float:
     """Return the mean of entity F1 and relation F1 of two graphs, from 0 to 1, as in CXR-Report-Metric.
 
-    Entities are compared by tokens and label, relations by both entities and their type; upper and lower case
-    are distinguished.
+    Entities are compared by tokens and label, relations by both entities and their type; matching is
+    case-sensitive.
 
     Parameters
     ----------
-    both_empty : entity F1, or relation F1, if neither graph has an entity, or a relation: ``zero``, as in the
-        released code, so that two identical reports without relations score 0.5, or ``one``.
+    both_empty : entity (relation) F1 if neither graph has an entity (relation): ``zero``, as in the released
+        code, so that two identical reports without relations score 0.5, or ``one``.
     """
     sides = (list_entities_and_relations(graph) for graph in (reference, candidate))
     reference_items, candidate_items = ({item for _, item in items} for items in sides)

@@ -42,7 +42,7 @@ def get_system(candidate: str) -> str:
     return candidate.removeprefix(CANDIDATE).removeprefix(":")
 
 
-def find_candidates(
+def find_candidate_columns(
     frame: pd.DataFrame, metrics: Sequence[str], where: str, start: int = 1
 ) -> tuple[str, ...]:
     """Return the names of a table's columns of candidates, after checking that its pairs can be scored.
@@ -50,8 +50,8 @@ def find_candidates(
     Parameters
     ----------
     metrics : names of the metrics, whose columns of scores must not exist yet.
-    where : the file or argument, for errors, which do not quote texts.
-    start : the number of the first row, for errors.
+    where : the file or argument, for error messages, which never quote report texts.
+    start : the number of the first row, for error messages.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def find_candidates(
     candidates = tuple(named_columns or [CANDIDATE])
     for name in (REFERENCE, *candidates):
         if (count := columns.count(name)) != 1:
-            problem = f"two columns are called {to_line(name, 30)!r}" if count else f"no column {name!r}"
+            problem = f"{count} columns are called {to_line(name, 30)!r}" if count else f"no column {name!r}"
             raise MetricError(problem, where, suggest_column(columns, name))
         for row, text in enumerate(frame[name], start):
             if not isinstance(text, str):
@@ -211,7 +211,7 @@ def evaluate(
     ----------
     frame : a table with a column ``reference`` and a column ``candidate`` or ``candidate:<system>``.
     metrics : a mapping from name to metric.
-    where, start : the file or argument, and the number of the first row, for errors.
+    where, start : the file or argument, and the number of the first row, for error messages.
     explained : whether to compute the reasons for scores.
 
     Raises
@@ -219,7 +219,7 @@ def evaluate(
     MetricError
         If the table or a context is malformed. A metric's error is kept in :attr:`Evaluation.failed` instead.
     """
-    columns = find_candidates(frame, list(metrics), where, start)
+    columns = find_candidate_columns(frame, list(metrics), where, start)
     pairs = list_pairs(frame, columns)
     context_columns = [name for name in CONTEXT if name in frame]
     contexts: list[Context | None] | None = None

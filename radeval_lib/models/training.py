@@ -213,7 +213,7 @@ def _read_checkpoint(folder: Path, fingerprint: str) -> dict[str, Any] | None:
         state = {}
     if state.get("fingerprint") == fingerprint:
         return state
-    _LOG.warning("training starts over: the checkpoint in %s is damaged or of another run", folder.name)
+    _LOG.warning("starting over: the checkpoint in %s is damaged or from another training run", folder.name)
     return None
 
 

@@ -300,7 +300,7 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
             remedy = f"Make the cell faster, or raise `limits: cell_minutes` in {file}."
             raise NotebookError(problem, source_name, remedy) from None
         except RuntimeError as error:  # nbclient's DeadKernelError is one
-            remedy = "It may have run out of memory. Run `radbook build` again."
+            remedy = "If it ran out of memory, free some; then rerun `radbook build`."
             raise NotebookError(f"the kernel died: {error}", source_name, remedy) from None
         finally:
             del os.environ[STAGE]

@@ -246,7 +246,8 @@ def _insert_figures(staged: Mapping[str, bytes]) -> dict[str, bytes]:
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
 _GLUED = re.compile(r"\{glue:text\}`([\w-]+)`")  # matches {glue:text}`name`
-# Matches a heading with the first label before it, as ``(how-to-cite)=`` and ``# How to cite``.
+# Matches a heading with the first of the MyST targets directly before it, as ``(how-to-cite)=`` and
+# ``# How to cite``.
 _HEADING = re.compile(r"(?:^\(([\w-]+)\)=\n)?(?:^\([\w-]+\)=\n)*^#{1,6} (.+)$", re.MULTILINE)
 # Matches all that is not text: citations, tags, labels, fences, options, roles and emphasis.
 _MARKUP = re.compile(
@@ -259,7 +260,7 @@ _MARKUP = re.compile(
 def _read_markdown(page: bytes, *, notebook: bool) -> str:
     """Return the Markdown of a staged page, with glued values inserted and without front matter.
 
-    ``notebook`` is whether ``page`` is a notebook in JSON; otherwise it is Markdown.
+    ``page`` is a JSON notebook if ``notebook`` is True, otherwise Markdown.
     """
     if not notebook:
         return _FRONT_MATTER.sub("", page.decode())
@@ -276,11 +277,11 @@ def _read_markdown(page: bytes, *, notebook: bool) -> str:
 
 
 def extract_text(page: bytes, *, notebook: bool) -> tuple[str, list[tuple[str, str]]]:
-    """Return a staged page's text without markup, and its headings in order, as (heading, label), for the
-    search.
+    """Return a staged page's text without markup, and its headings as (heading, label) pairs in order, for
+    the search index.
 
-    The label is the first one directly before the heading, or empty. ``notebook`` is whether ``page`` is a
-    notebook in JSON; otherwise it is Markdown.
+    The label is the first of the MyST targets directly before the heading, or empty. ``page`` is a JSON
+    notebook if ``notebook`` is True, otherwise Markdown.
     """
     prose = _read_markdown(page, notebook=notebook)
     headings = _HEADING.findall(page_forms.FENCED.sub("", prose))

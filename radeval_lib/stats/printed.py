@@ -163,18 +163,19 @@ def rounding_corners(values: Sequence[float], half_widths: Sequence[float]) -> N
 
 
 def p_of_intervals(
-    first: Sequence[float], second: Sequence[float], half_width: float = 0.0, between: float = 0.0
+    first: Sequence[float], second: Sequence[float], half_width: float = 0.0, error_correlation: float = 0.0
 ) -> tuple[float, float, float]:
-    """Return (p, smallest p, largest p) of the two-sided test that two printed correlations are equal.
+    """Return (p-value, its minimum, its maximum) for the two-sided test that two printed correlations are
+    equal.
 
-    The first is the p of the numbers as printed; the others are the bounds of the range that rounding allows.
-    The test is :func:`two_sided_p` on Fisher's z scale; equal correlations have p = 1.
+    The p-value is that of the numbers as printed; rounding allows every p-value from the minimum to the
+    maximum. The test is :func:`two_sided_p` on Fisher's z scale; equal correlations have p = 1.
 
     Parameters
     ----------
     first, second : each correlation as (value, low, high), with its 95% interval.
     half_width : half a unit of the last printed digit.
-    between : the correlation of the errors of the two estimates, -1 to 1.
+    error_correlation : the correlation of the errors of the two estimates, -1 to 1.
 
     Raises
     ------
@@ -183,13 +184,14 @@ def p_of_intervals(
     """
     rows = rounding_corners([*first, *second], [half_width] * 6)
     if np.abs(rows).max() >= 1:
-        raise ValueError(f"one of {(*first, *second)} may stand for -1 or 1; leave out this correlation")
+        raise ValueError(f"one of {(*first, *second)} may be -1 or 1 unrounded; leave out its correlation")
     z = np.arctanh(rows)
-    errors = (z[:, [2, 5]] - z[:, [1, 4]]) / (2 * _Z)
+    standard_errors = (z[:, [2, 5]] - z[:, [1, 4]]) / (2 * _Z)
     differences = z[:, 0] - z[:, 3]
-    ps = np.where(differences == 0, 1.0, two_sided_p(differences, errors[:, 0], errors[:, 1], between))
+    p_values = two_sided_p(differences, standard_errors[:, 0], standard_errors[:, 1], error_correlation)
+    p_values = np.where(differences == 0, 1.0, p_values)
     may_be_equal = abs(first[0] - second[0]) <= 2 * half_width
-    return float(ps[0]), float(ps.min()), 1.0 if may_be_equal else float(ps.max())
+    return float(p_values[0]), float(p_values.min()), 1.0 if may_be_equal else float(p_values.max())
 
 
 def sums_that_print(mean: float, half_width: float, n: int) -> list[int]:

@@ -280,7 +280,7 @@ def table_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = 
     ----------
     letters : a mapping from the name of a discrepancy to the letter of its explanation on the page; an empty
         name stands for failures without a known discrepancy.
-    opened : whether to show the table unfolded whatever its length, as in a folded box.
+    opened : whether to show the table unfolded whatever its length, for use in a box that is itself folded.
     """
     cells, template = compared_cells(result), _load_template()
     explanations = {name: discrepancy.explanation for name, discrepancy in result.discrepancies.items()}

@@ -126,7 +126,7 @@ def data_title(source: str) -> str:
     if source in names:
         return names[source]
     if registry.is_recorded(source):
-        return str(_load_recording(source).about["title"]).partition(":")[0]
+        return str(_load_recording(source).description["title"]).partition(":")[0]
     return " and ".join(dict.fromkeys(item.title.partition(":")[0] for item in _load_manifests(source)))
 
 
@@ -160,7 +160,8 @@ class PageRun(runs.Run):
         reads stored scores, the models of these replace the profile's."""
         models = dict(self.whole_profile.models)
         for source in self.recorded_sources():
-            models |= {role: model["name"] for role, model in _load_recording(source).about["models"].items()}
+            stored_models = _load_recording(source).description["models"]
+            models |= {role: model["name"] for role, model in stored_models.items()}
         return {title: metric_label(metric, models) for title, metric in metrics.items()}
 
     def evidence_words(self, role: str) -> str:
@@ -482,7 +483,7 @@ def only_with_data(
     if missing_roles := [role for role in roles if run.evidence(role) in insufficient]:
         needs = _NEEDS.get(missing_roles[0], _NEEDS_REPORTS)
         statement, reason = _CODE.sub(r"<code>\1</code>", needs), f"it {needs}"
-    elif reason := _reason_to_end(run, roles, one_set, dataset):
+    elif reason := _explain_early_end(run, roles, one_set, dataset):
         statement = _CODE.sub(r"<code>\1</code>", f"is left out: {escape(reason)}")
     else:
         return
@@ -498,13 +499,13 @@ def show_attempts(rows: Mapping[str, str]) -> HTML:
     return folded(show(table, "What we tried against it"))
 
 
-def _reason_to_end(run: PageRun, roles: Sequence[str], one_set: bool, dataset: str) -> str:
+def _explain_early_end(run: PageRun, roles: Sequence[str], one_set: bool, dataset: str) -> str:
     """Return the clause that says which data a page lacks and why it ends early; empty if it lacks none.
 
     The parameters are those of :func:`only_with_data`.
     """
-    if lacks := "; ".join(filter(None, map(run.lacks, roles))):
-        return lacks
+    if missing := "; ".join(filter(None, map(run.explain_absence, roles))):
+        return missing
     sets = [registry.datasets_of(run.source_of("data", role)) for role in roles]
     if one_set and any(other != sets[0] for other in sets):
         sources = joined([f"{role!r} is {run.source(role)}" for role in roles])

@@ -91,7 +91,7 @@ def is_out_of_date(name: str, metric: Metric) -> bool:
 def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
     """Return the names of those of ``metrics`` whose stored scores of a set are out of date
     (:func:`is_out_of_date`); by default, all stored metrics are tested."""
-    columns = recorded.load(name).about["columns"]
+    columns = recorded.load(name).description["columns"]
     keys = [key for key in columns if metrics is None or key in metrics]
     # Creating a metric with models would load them; its class has the name and needs that are used here.
     by_key = {key: cast(Metric, get(key)) if get(key).needs else create(key) for key in keys}
@@ -127,7 +127,7 @@ def sets_read(files: Iterable[str], sources: Iterable[str]) -> dict[str, list[st
     return {
         name: list(registry.FROZEN_METRICS) if name in text_sets else None
         for name in (recorded.names() if tables else ())
-        if tables & set(recorded.load(name).about["tables"])
+        if tables & set(recorded.load(name).description["tables"])
     }
 
 
@@ -140,7 +140,7 @@ def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
     sentences_of_sets = []
     for name, metrics in sets.items():
         recording, stale = recorded.load(name), out_of_date(name, metrics)
-        columns, title = recording.about["columns"], str(recording.about["title"]).partition(":")[0]
+        columns, title = recording.description["columns"], recording.description["title"].partition(":")[0]
         sentence = f"The stored values for {title} were computed on {long_date(recording.scored_on)}"
         if stale:
             versions = joined(sorted({columns[key]["commit"][:7] for key in stale}))
@@ -247,7 +247,7 @@ def with_placeholder_scores(metric: Metric, names: Sequence[str] = ()) -> Metric
     def find_stored(pairs: list[tuple[str, str]]) -> dict[int, float]:
         by_row = {n: _parse_pair(*pair) for n, pair in enumerate(pairs) if any(map(parse_placeholder, pair))}
         for name in {candidate.set for candidate in by_row.values()}:
-            columns = recorded.load(name).about["columns"]
+            columns = recorded.load(name).description["columns"]
             if metric.name not in columns:
                 problem = f"no scores by {metric.name} are stored"
                 raise DataError(problem, name, f"Run `radbook record {name}`.")
@@ -273,7 +273,7 @@ def with_stored_scores(metric: Metric, sources: Iterable[str], root: Path, input
     """
     scores: dict[tuple[str, str], float] = {}
     for name in stored_sets(sources):
-        digests = recorded.load(name).about["files"].items()
+        digests = recorded.load(name).description["files"].items()
         if not all((root / file).is_file() and hash_file(root / file) == digest for file, digest in digests):
             continue
         if metric.name in recorded.load(name).table and is_out_of_date(name, metric):

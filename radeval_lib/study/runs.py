@@ -330,7 +330,7 @@ class Run:
             return self._find_loader("data").keep_loadable(roles[role], self.data_root) or roles[role]
         return roles[role]
 
-    def lacks(self, role: str) -> str:
+    def explain_absence(self, role: str) -> str:
         """Return one line that says what the data root lacks for a data role's source; empty if nothing."""
         module, source = self._find_loader("data"), self.source_of("data", role)
         loadable = module.keep_loadable(source, self.data_root)

@@ -139,7 +139,7 @@ def code_of(text: str) -> str:
 
 
 def source_cells(notebook: str) -> list[str]:
-    """Return the code cells of a notebook's source, in order."""
+    """Return the code cells in the source of the notebook with this name, in order, as text."""
     lines = path_of(notebook).read_text(encoding="utf-8").split("\n")
     return ["\n".join(lines[cell]).strip() for cell in code_cells(lines)]
 

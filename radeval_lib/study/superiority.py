@@ -118,7 +118,7 @@ def check_superiority(
         for system, value in systems.items()
     }
     if missing := [system for system, number in numbers.items() if math.isnan(number)]:
-        raise ValueError(f"check {name!r}: the number of {missing[0]} is NaN; compare legible numbers only")
+        raise ValueError(f"check {name!r}: the number of {missing[0]} is NaN; leave it out")
     weakest, strongest = min(leaders, key=numbers.__getitem__), max(rivals, key=numbers.__getitem__)
     pair = (values[weakest], values[strongest])
     by_rival = dict.fromkeys(rivals, leads if isinstance(leads, Lead) else UNKNOWN)
@@ -201,7 +201,7 @@ def _combine_roundings(numbers: Sequence[Number]) -> list[list[float]]:
     (:func:`~radeval_lib.stats.printed.rounding_corners`); raise ValueError if a number is NaN."""
     cells = [number if isinstance(number, Printed) else Printed("", number, 0.0) for number in numbers]
     if any(math.isnan(cell.value) for cell in cells):
-        raise ValueError(f"one of {[cell.value for cell in cells]} is NaN; compare legible numbers only")
+        raise ValueError(f"one of {[cell.value for cell in cells]} is NaN; leave it out")
     values, half_widths = zip(*((cell.value, cell.half_width) for cell in cells), strict=True)
     return printed.rounding_corners(values, half_widths).tolist()
 

@@ -56,8 +56,8 @@ def test_scores_by_published_models_are_stored_with_their_revision_and_shown(
     assert list(recording.table) == ["number", "case", *oriented_scores.PUBLISHED]
     assert np.isfinite(recording.table).all(axis=None)
     for role, name in zip(HUB, names, strict=True):
-        assert recording.about["models"][role]["name"] == name
-        assert recording.about["models"][role]["revision"] == catalog.find_revision(name)
+        assert recording.description["models"][role]["name"] == name
+        assert recording.description["models"][role]["revision"] == catalog.find_revision(name)
     shown = oriented_scores.published_scores(recording.table["case"])
     assert list(shown) == ["RaTEScore (published)", "RadGraph F1 (published)", "GREEN (published)"]
     assert len(oriented_scores.add_unscored(shown.T)) == 3

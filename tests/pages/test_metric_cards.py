@@ -42,6 +42,6 @@ def test_the_metric_that_is_built_to_win_reads_the_grades_of_its_half_alone(
     assert first[of] == pytest.approx(table.loc[of, ["grade_1", "grade_2", "grade_3"]].mean(axis=1))
     changed = table.copy()
     changed.loc[~of, ["grade_1", "grade_2", "grade_3"]] = 1
-    fake = recorded.Recording("radpref", changed, recorded.load("radpref").about)
+    fake = recorded.Recording("radpref", changed, recorded.load("radpref").description)
     monkeypatch.setattr(recorded, "load", lambda name: fake)
     assert (Nearest().score_rows(table) == first).all()

@@ -69,7 +69,7 @@ def test_two_sided_p_is_nan_without_a_valid_variance() -> None:
     # nothing differs or varies; an impossible correlation; a difference without variance
     ps = printed.two_sided_p([0, 0.1, 0.1], 0.2, 0.2, [1, 1.5, 1])
     np.testing.assert_array_equal(ps, [np.nan, np.nan, 0])
-    assert printed.p_of_intervals((0.5, 0.4, 0.6), (0.5, 0.4, 0.6), between=1) == (1, 1, 1)
+    assert printed.p_of_intervals((0.5, 0.4, 0.6), (0.5, 0.4, 0.6), error_correlation=1) == (1, 1, 1)
     with pytest.raises(ValueError):
         printed.p_of_intervals((0.98, 0.97, 1.0), (0.5, 0.4, 0.6))
 

@@ -81,7 +81,7 @@ def test_other_files_than_those_that_were_scored_freeze_no_metric(
     monkeypatch.setattr(recordings, "behaviour_digest", lambda metric: "another digest")
     metric = create("green_rules_errors")
     assert recordings.with_stored_scores(metric, ["radpref", "mts_dialog"], tmp_path, Inputs()) is metric
-    for file in recorded.load("radpref").about["files"]:
+    for file in recorded.load("radpref").description["files"]:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("{}")
     assert recordings.with_stored_scores(metric, ["radpref"], tmp_path, Inputs()) is metric
@@ -152,9 +152,9 @@ def test_each_case_has_its_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", recorded.names())
 def test_a_stored_name_has_the_substitute_model_that_its_scores_rest_on(name: str) -> None:
-    about = recorded.load(name).about
-    models = {role: model["name"] for role, model in about["models"].items()}
-    columns = about["columns"] | about.get("variants", {})
+    description = recorded.load(name).description
+    models = {role: model["name"] for role, model in description["models"].items()}
+    columns = description["columns"] | description.get("variants", {})
     for key, column in columns.items():
         metric = get(key if key in METRICS else "ratescore")
         ours = [role for role in metric.needs if models[role].startswith(("cell:", "packaged-"))]

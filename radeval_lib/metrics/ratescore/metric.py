@@ -158,7 +158,7 @@ class RaTEScore(Metric):
     def explain(self, reference: str, candidate: str, detail: formula.Explanation) -> Iterator[Reason]:
         """Yield a reason for each entity, with the most similar entity of the other text.
 
-        An entity is matched if it keeps at least half of its weight.
+        An entity counts as matched if its cosine similarity times its penalty is at least 0.5.
         """
         sides = (Finder(reference), detail.reference), (Finder(candidate), detail.candidate)
         entities = [[(entity.type, find(entity.text)) for entity in side] for find, side in sides]

@@ -76,7 +76,7 @@ def _check_plan(plan: Plan) -> None:
         kind = type(content).__name__
         if not keys or (unknown := [key for key in keys if key not in allowed]):
             problem = f"{kind} has the unknown key {unknown[0]!r}" if keys else "Denial has no concepts"
-            raise SyntheticError(problem, f"plan, statement {index + 1}", "Use lexicon keys, at least one.")
+            raise SyntheticError(problem, f"plan, statement {index + 1}", "Use one or more lexicon keys.")
         if index and statement.joined and not isinstance(content, PlannedFinding | Denial):
             remedy = "Set it to False: only findings and denials can be joined."
             raise SyntheticError(f"{kind} has joined=True", f"plan, statement {index + 1}", remedy)

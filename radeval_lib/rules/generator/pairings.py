@@ -116,11 +116,10 @@ def _pair_reports(
 
 
 def shuffle_report(report: SyntheticReport, seed: int) -> SyntheticReport:
-    """Return a report without one or more statements, and with the others as separate sentences in a drawn
-    order.
+    """Remove one or more statements of a report and shuffle the others, as separate sentences.
 
     The only statement of a report is not removed. In about a fifth of the reports on chest radiographs, the
-    order does not change, because the old order is drawn or only one statement is left.
+    order does not change, because the shuffled order is the original one or only one statement is left.
     """
     rng = make_rng(seed, report.report_id, "shuffled")
     uids = [statement.uid for statement in report.plan]

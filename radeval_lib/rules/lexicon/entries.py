@@ -555,12 +555,12 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
-    """The whole lexicon, which the generator, the reader and the rule-based judge share.
+    """The whole lexicon, which the generator, the report parser and the rule-based judge share.
 
     Attributes
     ----------
     concepts, places, normals, remarks : mappings from key to entry.
-    looks : a mapping from the words of a descriptor of appearance to its phrase.
+    looks : a mapping from the words of an appearance descriptor to its phrase.
     protocols : a mapping from (modality, anatomy) to protocol.
     procedures : a mapping from code to procedure.
     grammar : the content of ``grammar.yml``.

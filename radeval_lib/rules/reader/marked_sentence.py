@@ -20,7 +20,7 @@ from radeval_lib.rules.reader.places import (
 from radeval_lib.rules.reader.records import HOME, IGNORED, WHOLE, Mention, Presence, Sense, Spot
 from radeval_lib.rules.reader.scope import PROBABLE, ScopeWords, WordFlags, find_scope
 from radeval_lib.rules.reader.vocabulary import Vocabulary
-from radeval_lib.rules.report_text import Token, tokens
+from radeval_lib.rules.report_text import Token, tokenize
 
 # Beginnings of words that give the name of a place a side.
 _SIDE_PREFIXES = ("bi", "both", "left", "right")
@@ -91,7 +91,7 @@ class MarkedSentence:
     def __init__(self, statement: str, vocabulary: Vocabulary, side: str = "") -> None:
         """Find the phrases of a statement; ``side`` is the last side that earlier statements name."""
         self.vocab = vocabulary
-        self.words = _resolve_sides(tokens(statement), side)
+        self.words = _resolve_sides(tokenize(statement), side)
         self.misspelt: list[tuple[int, int, str]] = []
         for i, token in enumerate(self.words):
             if (correction := vocabulary.spelling.correct(token.word)) is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
-from radeval_lib.rules.report_text import Token, tokens
+from radeval_lib.rules.report_text import Token, tokenize
 
 #: (category of the error if the quality is wrong, kind, quality): ("d", "age", "acute").
 Quality = tuple[str, str, str]
@@ -46,14 +46,14 @@ class Phrases(Generic[V]):
             self.add(text, value)
 
     def add(self, text: str, value: V) -> V:
-        """Add a phrase unless it was added before, and return its value.
+        """Add a phrase unless it was added before, and return the stored value.
 
         Raises
         ------
         ValueError
             If the text has no word.
         """
-        words = tuple(token.word for token in tokens(text))
+        words = tuple(token.word for token in tokenize(text))
         if not words:
             raise ValueError(f"phrase {text!r} has no word; write at least one letter or digit")
         if words not in self._values:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from radeval_lib.rules.reader.phrases import Quality
-from radeval_lib.rules.report_text import tokens
+from radeval_lib.rules.report_text import tokenize
 
 Presence = Literal["present", "absent", "uncertain"]
 
@@ -127,7 +127,7 @@ HOME = "chest"
 
 def normalize(text: str) -> str:
     """Return the normalized words of a text, separated by spaces, as vocabularies store them."""
-    return " ".join(token.word for token in tokens(text))
+    return " ".join(token.word for token in tokenize(text))
 
 
 #: The key of phrases that contain the name of a finding but assert no finding.

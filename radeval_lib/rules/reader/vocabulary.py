@@ -15,7 +15,7 @@ from radeval_lib.rules.lexicon.entries import Lexicon, NormalEntry
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.reader.phrases import Phrases, Quality, Spelling
 from radeval_lib.rules.reader.records import HOME, IGNORED, Location, Sense, Spot, Subject, normalize
-from radeval_lib.rules.report_text import tokens
+from radeval_lib.rules.report_text import tokenize
 
 FILE = Path(__file__).with_name("reading.yml")
 #: Matches the ending of an adjective that names an organ, such as "renal".
@@ -358,7 +358,7 @@ def _list_quality_words(parts: Mapping[str, Any]) -> Iterator[tuple[str, Quality
 
 def _split_words(texts: Iterable[str]) -> frozenset[str]:
     """Return the set of the normalized words in all texts."""
-    return frozenset(token.word for text in texts for token in tokens(text))
+    return frozenset(token.word for text in texts for token in tokenize(text))
 
 
 def _list_values(part: Any) -> Iterator[str]:

@@ -10,7 +10,7 @@ treated the same everywhere.
 """
 
 from radeval_lib.rules.report_text.statements import Section, Statement, findings, sections, statements
-from radeval_lib.rules.report_text.words import MASK, Token, singular, tokens
+from radeval_lib.rules.report_text.words import MASK, Token, singular, tokenize
 
 __all__ = [
     "MASK",
@@ -21,5 +21,5 @@ __all__ = [
     "sections",
     "singular",
     "statements",
-    "tokens",
+    "tokenize",
 ]

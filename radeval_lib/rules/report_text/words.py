@@ -94,12 +94,11 @@ def singular(word: str) -> str:
     return word[:-1]
 
 
-def tokens(text: str) -> list[Token]:
-    """Return the normalized words and the separators of a text, in order; hyphens and apostrophes separate
-    words and are dropped.
+def tokenize(text: str) -> list[Token]:
+    """Return the normalized words and the punctuation tokens of a text, in order.
 
-    Abbreviations such as "b/l", "Rt" and "PNA" are expanded; each resulting word has the position of the
-    abbreviation.
+    Words are split at hyphens and apostrophes, which are dropped, as are full stops. Abbreviations such as
+    "b/l", "Rt" and "PNA" are expanded; each resulting word has the position of the abbreviation.
     """
     token_list: list[Token] = []
     last_word = ""

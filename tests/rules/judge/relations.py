@@ -21,7 +21,7 @@ from radeval_lib.rules.judge.items import read_content
 from radeval_lib.rules.reader import read
 from radeval_lib.rules.reader.records import IGNORED
 from radeval_lib.rules.reader.vocabulary import load_vocabulary
-from radeval_lib.rules.report_text import MASK, tokens
+from radeval_lib.rules.report_text import MASK, tokenize
 
 #: What each error, a to f, becomes where reference and candidate change places: a false finding (a) is then
 #: missing (b), a comparison that is made up (e) is omitted (f).
@@ -131,7 +131,7 @@ def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
 def _only_finding(sentence: str) -> set[str]:
     """Return what the one finding of a sentence that says nothing else can be; empty for any other
     sentence."""
-    settings, words = load_vocabulary(), [word.word for word in tokens(sentence)]
+    settings, words = load_vocabulary(), [word.word for word in tokenize(sentence)]
     named = settings.observations.find(words)
     if len(named) != 1 or named[0].value[0].key in (IGNORED, "acute_disease"):
         return set()
@@ -168,7 +168,7 @@ def _without(parts: list[str], position: int, *instead: str) -> list[str]:
 def denial(sentence: str) -> str | None:
     """Return a sentence turned into a denial; None where it is empty, points ("the"), is about change or what
     has been."""
-    if load_vocabulary().changes.find([word.word for word in tokens(sentence)]) or re.match(
+    if load_vocabulary().changes.find([word.word for word in tokenize(sentence)]) or re.match(
         r"(?i)(?:the|this|these|and|there ha[sd]|there have)\b|\s*$", sentence
     ):
         return None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.rules.report_text import findings, sections, statements, tokens
+from radeval_lib.rules.report_text import findings, sections, statements, tokenize
 
 #: What each layout of :data:`LAYOUTS` holds.
 PARTS = [
@@ -134,7 +134,7 @@ def test_places_are_places_of_the_text(text):
 def test_words_are_found_in_the_original():
     text = "Cafe\u0301.\\nSmall<br>effusion\u2014\u0130n the b/l bases"
     (_, last) = statements(text)
-    words = [text[slice(*last.span(token.start, token.end))] for token in tokens(last.text)]
+    words = [text[slice(*last.span(token.start, token.end))] for token in tokenize(last.text)]
     assert words == ["Small", "effusion", "\u0130n", "the", "b/l", "bases"]
 
 
@@ -150,7 +150,7 @@ def test_words_are_found_in_the_original():
     ],
 )
 def test_words(text, words):
-    assert " ".join(token.word for token in tokens(text)) == words
+    assert " ".join(token.word for token in tokenize(text)) == words
 
 
 def test_blanks_at_line_ends_make_no_line_wider():
