@@ -116,20 +116,20 @@ def list_variants() -> dict[str, tuple[str, Score]]:
     The three sacrebleu variants are left out if sacrebleu is not installed.
     """
     orders, clean, cut = (1, 2, 3, 4), _clean_reports, cut_references
-    ways = {f"BLEU-{n}, COCO, cleaned": (COCO, _make_bleu(n, clean)) for n in orders}
-    ways |= {f"BLEU-{n}, COCO, references cut at 59, unk": (R2GEN, _make_bleu(n, clean, cut)) for n in orders}
-    ways |= {"BLEU-4, COCO, as written": (COCO, _make_bleu(4, list))}
-    ways |= {f"BLEU-{n}, COCO, split at “ .”": (CXR_METRIC, _make_bleu(n, _separate_stops)) for n in (2, 4)}
-    ways |= {f"BLEU-{n}, mean of sentences, cleaned": (COCO, _make_mean_bleu(n)) for n in (4, 2)}
-    ways |= {"BLEU-2, mean of sentences, fast-bleu": (CXR_METRIC, _average_bleu2)}
+    bleu = {f"BLEU-{n}, COCO, cleaned": (COCO, _make_bleu(n, clean)) for n in orders}
+    bleu |= {f"BLEU-{n}, COCO, references cut at 59, unk": (R2GEN, _make_bleu(n, clean, cut)) for n in orders}
+    bleu |= {"BLEU-4, COCO, as written": (COCO, _make_bleu(4, list))}
+    bleu |= {f"BLEU-{n}, COCO, split at “ .”": (CXR_METRIC, _make_bleu(n, _separate_stops)) for n in (2, 4)}
+    bleu |= {f"BLEU-{n}, mean of sentences, cleaned": (COCO, _make_mean_bleu(n)) for n in (4, 2)}
+    bleu |= {"BLEU-2, mean of sentences, fast-bleu": (CXR_METRIC, _average_bleu2)}
     if find_spec("sacrebleu"):
         international = _make_sacrebleu(lowercase=True, tokenize="intl")
-        ways |= {
+        bleu |= {
             "sacrebleu, cased": (SACREBLEU, _make_sacrebleu()),
             "sacrebleu, lower case": (SACREBLEU, _make_sacrebleu(lowercase=True)),
             "sacrebleu, lower case, international": (SACREBLEU, international),
         }
-    return ways
+    return bleu
 
 
 def compute_variants(texts: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
@@ -147,10 +147,10 @@ def compute_variants(texts: pd.DataFrame, systems: Sequence[str]) -> pd.DataFram
         One row per variant: ``variant`` (its name), ``source`` (a URL), and one column per system.
     """
     grouped = texts.sort_values("study").groupby("system")
-    sides = {system: grouped.get_group(system)[["reference", "candidate"]].T.to_numpy() for system in systems}
+    pairs = {system: grouped.get_group(system)[["reference", "candidate"]].T.to_numpy() for system in systems}
     rows = [
         {"variant": name, "source": source}
-        | {system: round(score(*map(list, pair)), 6) for system, pair in sides.items()}
+        | {system: round(score(*map(list, pair)), 6) for system, pair in pairs.items()}
         for name, (source, score) in list_variants().items()
     ]
     return pd.DataFrame(rows)

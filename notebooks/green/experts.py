@@ -213,15 +213,15 @@ def compare_by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
     ``counts`` has shape (pairs, 6 categories, 6 experts). The result is a mapping from the way of comparing
     to a table with one row per expert and one column per category, ``(a)`` to ``(f)``.
     """
-    ways: dict[str, Callable[[FloatArray], FloatArray]] = {
+    comparisons: dict[str, Callable[[FloatArray], FloatArray]] = {
         "mean of all six": lambda part: np.abs(part - part.mean(axis=1, keepdims=True)).mean(axis=0),
         "mean of the other five": lambda part: np.abs(part - agreement.mean_of_others(part)).mean(axis=0),
         "each of the other five": lambda part: average_over_others(agreement.mean_absolute_differences(part)),
     }
     parts = dict(zip(LETTERS, np.moveaxis(counts, 1, 0), strict=True))
     return {
-        name: pd.DataFrame({f"({letter})": way(part) for letter, part in parts.items()}, RATERS)
-        for name, way in ways.items()
+        name: pd.DataFrame({f"({letter})": compare(part) for letter, part in parts.items()}, RATERS)
+        for name, compare in comparisons.items()
     }
 
 
@@ -296,12 +296,12 @@ def check_experts_differ(totals: Counts) -> list[Check]:
     claim = "the experts themselves already significantly differ"
     criterion, checks = "with p < 0.05 after Bonferroni's correction", list[Check]()
     for kind, counts in totals.items():
-        ps = [
+        p_values = [
             pg.wilcoxon(x, y, method="approx", correction=False)["p_val"].item()
             for x, y in combinations(counts.T, 2)
         ]
         experts_differ = pg.multicomp(run_wilcoxon_tests(counts)["p"], method="bonf")[0]
-        pairs_differ = pg.multicomp(ps, method="bonf")[0]
+        pairs_differ = pg.multicomp(p_values, method="bonf")[0]
         outcome = f"{experts_differ.sum()} of {experts_differ.size} experts {criterion}"
         every_check = check_statement("experts differ", claim, outcome, bool(experts_differ.all()))
         outcome = f"{pairs_differ.sum()} of {pairs_differ.size} pairs {criterion}"

@@ -35,11 +35,11 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
     :data:`KINDS` that occurs in ``frame``, the printed cells of the table.
     """
     keys = [key for key in ("evaluation", "training", "model", "quantity") if key in frame]
-    printed = frame[frame["statistic"].isin(["mean", "sd"])]
-    printed = printed.pivot_table(index=keys, columns="statistic", values=["value", "half_width"], sort=False)
+    moments = frame[frame["statistic"].isin(["mean", "sd"])]
+    moments = moments.pivot_table(index=keys, columns="statistic", values=["value", "half_width"], sort=False)
     checks = []
     for quantity, numbers, quantities in KINDS:
-        cells = printed[printed.index.get_level_values("quantity").isin(quantities)]
+        cells = moments[moments.index.get_level_values("quantity").isin(quantities)]
         bounds = []
         for key, row in cells.iterrows():
             mean, margin = row["value", "mean"], row["half_width", "mean"]
@@ -91,9 +91,9 @@ def check_best(
     """
     means, spreads = (index_cells(cells[cells["statistic"] == part], key) for part in ("mean", "sd"))
     weakest_model = min(first, key=lambda model: -means[model].value if lower else means[model].value)
-    best = means[weakest_model], spreads[weakest_model]
+    leader = means[weakest_model], spreads[weakest_model]
     rivals = [model for model in means if model not in first]
-    leads = {model: lead_of_means(best, (means[model], spreads[model]), n, lower) for model in rivals}
+    leads = {model: lead_of_means(leader, (means[model], spreads[model]), n, lower) for model in rivals}
     return check_superiority(name, claim, means, first=first, leads=leads, lower_is_better=lower)
 
 

@@ -92,8 +92,8 @@ def cluster_sentences(sentences: Sequence[str], encode: Encode, seed: int) -> Cl
     vectors = np.asarray(encode(sentences), dtype=np.float32)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     labels, best_score = np.zeros(len(sentences), dtype=np.int64), float("nan")
-    most = max(1, len(np.unique(vectors.round(5), axis=0)) - 1)
-    for k in range(2, most + 1):
+    max_clusters = max(1, len(np.unique(vectors.round(5), axis=0)) - 1)
+    for k in range(2, max_clusters + 1):
         k_labels = KMeans(n_clusters=k, random_state=seed, n_init=4).fit(vectors).labels_
         score = float(silhouette_score(vectors, k_labels))
         if not best_score >= score:  # True for the first k, too: best_score is NaN.
@@ -102,7 +102,7 @@ def cluster_sentences(sentences: Sequence[str], encode: Encode, seed: int) -> Cl
     order = np.argsort(-(vectors[members] @ vectors[members].mean(axis=0)), kind="stable")[:_N_NEAREST]
     nearest = tuple(sentences[member] for member in members[order])
     (commonest, _), *_ = Counter(sentences).most_common(1)
-    return Clusters(len(np.unique(labels)), most, len(members) / len(labels), nearest, commonest)
+    return Clusters(len(np.unique(labels)), max_clusters, len(members) / len(labels), nearest, commonest)
 
 
 def cluster_errors(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:

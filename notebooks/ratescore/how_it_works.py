@@ -176,12 +176,12 @@ def check_penalties(formula: pd.DataFrame) -> list[Check]:
         types_differ = rows["candidate_type"] != rows["reference_type"]
         penalized = sorted(set(rows.loc[rows["quantity"] == "penalty", "candidate_entity"]))
         mismatched = sorted(set(rows.loc[types_differ, "candidate_entity"]))
-        lists = [joined(names) or "none" for names in (penalized, mismatched)]
+        descriptions = [joined(names) or "none" for names in (penalized, mismatched)]
         checks.append(
             check_statement(
                 Key("entities with a penalty", str(direction)),
                 "p cos(f_i, f̂_j), if t_i ≠ t_j; cos(f_i, f̂_j), if t_i = t_j",
-                "a penalty for {}; unlike types: {}".format(*lists),
+                "a penalty for {}; unlike types: {}".format(*descriptions),
                 penalized == mismatched,
             )
         )

@@ -119,8 +119,8 @@ def compare_types(metric: RaTEScore) -> pd.DataFrame:
         return ", ".join(f"{name} ({kind.capitalize()})" for name, kind in entities) or "no entity"
 
     rows = [
-        (describe([printed]), describe(entities), list(entities) == [printed])
-        for entities, printed in zip(
+        (describe([printed_entity]), describe(entities), list(entities) == [printed_entity])
+        for entities, printed_entity in zip(
             metric.entities(list(PRINTED_TYPES)), PRINTED_TYPES.values(), strict=True
         )
     ]

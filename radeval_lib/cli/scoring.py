@@ -181,9 +181,9 @@ def make_progress_printer(unit: str) -> Callable[[int, float], None]:
         start_time, start_share = start
         if share > start_share and (share == 1 or now - last_printed > _PROGRESS_INTERVAL):
             last_printed = now
-            left = timedelta(seconds=round((now - start_time) * (1 - share) / (share - start_share)))
+            time_left = timedelta(seconds=round((now - start_time) * (1 - share) / (share - start_share)))
             # The carriage return at the end lets the next line overwrite this one.
-            click.echo(f"{done:,} {unit} scored, {left} left \r", nl=False, err=True)
+            click.echo(f"{done:,} {unit} scored, {time_left} left \r", nl=False, err=True)
 
     return print_progress
 

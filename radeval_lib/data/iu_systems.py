@@ -70,9 +70,9 @@ def read(find: Find) -> list[SystemReport]:
 
     The list is empty unless all files are in the data root.
     """
-    found = {name: find(name) for name in (REFERENCES, ORDERED_REFERENCES, *FILES.values())}
-    paths = {name: path for name, path in found.items() if path is not None}
-    if len(paths) < len(found):
+    all_paths = {name: find(name) for name in (REFERENCES, ORDERED_REFERENCES, *FILES.values())}
+    paths = {name: path for name, path in all_paths.items() if path is not None}
+    if len(paths) < len(all_paths):
         return []
     references = read_references(paths[REFERENCES])
     texts = {

@@ -90,7 +90,7 @@ def read_marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
                 number, stated = by_name[f"{case}/{key}"]
                 errors = list(_list_marks(judgements[key]))
                 in_candidate = [error for error in errors if error[0] != "missing"]
-                false = {finding for kind, finding, _ in in_candidate if kind == "false"}
+                false_findings = {finding for kind, finding, _ in in_candidate if kind == "false"}
                 significant = {finding for _, finding, weight in in_candidate if weight in SIGNIFICANT}
                 row = {
                     "number": number,
@@ -98,8 +98,8 @@ def read_marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
                     "grade": judgements[key]["rating"],
                     "stated": stated,
                     "clean": max(0, stated - len({finding for _, finding, _ in in_candidate})),
-                    "right": max(0, stated - len(false)),
-                    "passable": max(0, stated - len(false | significant)),
+                    "right": max(0, stated - len(false_findings)),
+                    "passable": max(0, stated - len(false_findings | significant)),
                 }
                 counts = Counter((kind, significance) for kind, _, significance in errors)
                 row |= {"_".join(mark): counts[mark] for mark in MARKS}
@@ -139,8 +139,8 @@ def _make_rated_pairs(rows: pd.DataFrame) -> Iterator[RatedPair]:
     :func:`read_marks` and :func:`read_candidates`.
     """
     errors = rows[["_".join(mark) for mark in MARKS]].sum(axis=1)
-    possible = rows["reference_findings"] + rows["candidate_findings"]
-    shares = np.where(possible > 0, np.minimum(1, errors / np.maximum(possible, 1)), errors > 0)
+    n_findings = rows["reference_findings"] + rows["candidate_findings"]
+    shares = np.where(n_findings > 0, np.minimum(1, errors / np.maximum(n_findings, 1)), errors > 0)
     for scale, values in (("grade", rows["grade"]), ("errors", errors), ("error_share", shares)):
         for row, value in zip(rows.itertuples(), values, strict=True):
             texts = row.reference, row.text

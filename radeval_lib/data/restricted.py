@@ -81,7 +81,7 @@ def is_safe_error(name: str) -> bool:
     These are the classes of :mod:`radeval_lib.errors` and :mod:`radeval_lib.data.errors`.
     """
     classes = [getattr(module, name, None) for module in (errors, data_errors)]
-    return any(isinstance(each, type) and issubclass(each, errors.RadevalError) for each in classes)
+    return any(isinstance(cls, type) and issubclass(cls, errors.RadevalError) for cls in classes)
 
 
 def withhold_outputs(notebook: Any) -> None:

@@ -160,10 +160,10 @@ def make_absence_error(role: str, source: str, root: Path | None) -> AbsentDataE
 
     All parts of ``source`` must be data sets.
     """
-    sets = [load_manifest(name) for name in datasets_of(source)]
-    titles = joined([manifest.title.partition(":")[0] for manifest in sets])
+    manifests = [load_manifest(name) for name in datasets_of(source)]
+    titles = joined([manifest.title.partition(":")[0] for manifest in manifests])
     state = "incomplete, without any record" if keep_loadable(source, root) else "not in the data root"
-    remedy = f"Run `radbook data status {sets[0].name}` for the steps to get it"
+    remedy = f"Run `radbook data status {manifests[0].name}` for the steps to get it"
     return AbsentDataError(f"no data for the role {role!r}: {titles} ({state})", remedy=remedy)
 
 

@@ -31,9 +31,9 @@ def score_candidates(
     Columns are named by the keys of ``metrics``. Scores are rounded to nine decimals, like stored scores, so
     that scores that differ only by rounding errors are tied.
     """
-    sides = list(references), list(candidates)
+    texts = list(references), list(candidates)
     return pd.DataFrame(
-        {title: (metric.sign() * metric.score(*sides).values).round(9) for title, metric in metrics.items()}
+        {title: (metric.sign() * metric.score(*texts).values).round(9) for title, metric in metrics.items()}
     )
 
 

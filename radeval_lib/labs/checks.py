@@ -334,7 +334,7 @@ def own_or_right(
         return solution
     if results != repeated or list(map(len, results)) != list(map(len, expected)):
         return solution
-    pairs = [pair for lists in zip(results, expected, strict=True) for pair in zip(*lists, strict=True)]
+    pairs = [pair for call in zip(results, expected, strict=True) for pair in zip(*call, strict=True)]
     hits = [result for result, expected_result in pairs if result == expected_result]
     is_plausible = len(hits) > _RIGHT_SHARE * len(pairs) and len(set(hits)) > 1
     if not is_plausible and len(pairs) > 3 and all(type(part) is float for pair in pairs for part in pair):

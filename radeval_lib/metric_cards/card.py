@@ -141,16 +141,16 @@ class Card:
         if best["p_holm"] < LEVEL:
             label = "better" if best["difference"] > 0 else "worse"
             verdict = f"agrees {label} with radiologists than {best['metric']}"
-        sides: dict[str, list[str]] = {"better than": [], "worse than": [], "not shown to differ from": []}
+        groups: dict[str, list[str]] = {"better than": [], "worse than": [], "not shown to differ from": []}
         for row in rivals:
             label = "better than" if row["difference"] > 0 else "worse than"
-            sides[label if row["p_holm"] < LEVEL else "not shown to differ from"].append(row["metric"])
+            groups[label if row["p_holm"] < LEVEL else "not shown to differ from"].append(row["metric"])
         gap, p = _format_result(best, "difference", "+.2f"), f"{best['p_holm']:.2g}"
         return [
             f"“{self.name}” {verdict}, the best of {len(rivals)} stored metrics (difference in τ_b "
             f"{gap}, p = {p} after Holm’s correction; {data_used}).",
             tau_sentence,
-            f"It is {joined([f'{label} {joined(names)}' for label, names in sides.items() if names])}.",
+            f"It is {joined([f'{label} {joined(names)}' for label, names in groups.items() if names])}.",
             f"Power is 80% for a difference of {radpref['detectable']:.2f} (median over stored metrics).",
         ]
 
@@ -352,9 +352,9 @@ def metric_card(
     if value_range is not None and not value_range[0] < value_range[1]:
         raise MetricError(f"the range {value_range} is empty", "range", "Give the lower bound first.")
     root, sign = resolve_data_root(data_root), 1 if higher_is_better else -1
-    sets = {label: stored.load(label) for label in pairs.RATED}
-    set_scores = _find_known_scores(sets, rated_scores or {}, key)
-    unscored_sets = [label for label in sets if label not in set_scores]
+    recordings = {label: stored.load(label) for label in pairs.RATED}
+    set_scores = _find_known_scores(recordings, rated_scores or {}, key)
+    unscored_sets = [label for label in recordings if label not in set_scores]
     frame = pairs.build(root, quick=quick, systems=systems, rated=unscored_sets)
     progress(0, 0.0)
     scored = score(metric, frame, batched=batched, progress=progress)
@@ -363,7 +363,7 @@ def metric_card(
     settings = {"seed": seed, "quick": quick, "half": half, "resamples": RADPREF_RESAMPLES}
     not_tried = {"the metric with its published models": substitute} if substitute else {}
     content: dict[str, Any] = dict.fromkeys((*pairs.RATED, "systems"))
-    for label, recording in sets.items():
+    for label, recording in recordings.items():
         agreement: Any = "no data root has its texts"
         if label in set_scores:
             agreement = _measure_agreement(recording, sign * set_scores[label], name, key, settings)

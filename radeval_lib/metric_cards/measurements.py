@@ -324,7 +324,7 @@ def measure_behaviour(
     parts, kinds = frame["part"].to_numpy(), frame["kind"].to_numpy()
     scores = values[finite & (parts != "again")]
     low, high = value_range or (-math.inf, math.inf)
-    outside = int(((scores < low - _TOLERANCE) | (scores > high + _TOLERANCE)).sum())
+    n_outside = int(((scores < low - _TOLERANCE) | (scores > high + _TOLERANCE)).sum())
     edit_scores = pd.Series(sign * values, [frame["row"], frame["kind"]])[parts == "edits"].unstack()
     controls = edit_scores[["same", "another report"]].dropna()
     return {
@@ -332,7 +332,7 @@ def measure_behaviour(
         "failures": dict(Counter(parts[~finite].tolist())),
         "seconds_per_pair": scored.seconds,
         "range_seen": [float(scores.min()), float(scores.max())],
-        "outside_range": outside if value_range else None,
+        "outside_range": n_outside if value_range else None,
         "identical_above_unrelated": float((controls["same"] > controls["another report"]).mean()),
         "identical_below_unrelated": float((controls["same"] < controls["another report"]).mean()),
         "distinct_scores": len(np.unique(scores)),

@@ -115,12 +115,12 @@ def find_minilm(name: str = PACKAGED) -> Path:
         config = json.loads((full_model / "config.json").read_text(encoding="utf-8"))
         config["num_hidden_layers"] = layers
         (new_folder / "config.json").write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
-        kept = {
+        kept_weights = {
             weight: value
             for weight, value in load_file(full_model / "model.safetensors").items()
             if not (layer := _LAYER.match(weight)) or int(layer[1]) < layers
         }
-        save_file(kept, new_folder / "model.safetensors", metadata={"format": "pt"})
+        save_file(kept_weights, new_folder / "model.safetensors", metadata={"format": "pt"})
     return target
 
 

@@ -178,7 +178,7 @@ class FrozenEncoder(Encoder):
             inputs = batching.pad_rows(self.tokenizer, (encoded[index][0] for index in batch))
             states = self.model(**inputs.to(device)).last_hidden_state.float().cpu().numpy()
             for index, hidden in zip(batch, states, strict=True):
-                first_tokens = [first for first, _ in encoded[index][1]]
+                first_tokens = [first_token for first_token, _ in encoded[index][1]]
                 word_vectors = np.zeros((len(missing[index]), hidden.shape[1]), np.float32)
                 word_vectors[: len(first_tokens)] = hidden[first_tokens]
                 yield hidden[0].copy(), word_vectors

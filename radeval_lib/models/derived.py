@@ -71,11 +71,11 @@ def trim_encoder(name: str, texts: Iterable[str], folder: Path) -> str:
     """
     from transformers import AutoModel, AutoTokenizer
 
-    tokenizer, kept = trim_tokenizer(load_pretrained(AutoTokenizer, name), texts)
-    target = folder / f"trimmed-{checksums.of_text(json.dumps([catalog.hash_model(name), kept]))[:16]}"
+    tokenizer, kept_tokens = trim_tokenizer(load_pretrained(AutoTokenizer, name), texts)
+    target = folder / f"trimmed-{checksums.of_text(json.dumps([catalog.hash_model(name), kept_tokens]))[:16]}"
     if not target.exists():
         model = load_model(AutoModel, name, ENCODER)
-        keep_rows(model, kept)
+        keep_rows(model, kept_tokens)
         model.config.pad_token_id = tokenizer.pad_token_id
         with atomic.new_folder(target, replace=False) as new_folder:
             save_checkpoint(new_folder, model, tokenizer)
@@ -143,12 +143,12 @@ def trim_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]
     rows = tokenizer(distinct, verbose=False)["input_ids"] if distinct else []
     used_ids = set(itertools.chain.from_iterable(rows))
     required = {*tokenizer.all_special_tokens, *added}
-    kept = [
+    kept_tokens = [
         token
         for token in sorted(old_ids, key=old_ids.__getitem__)
         if old_ids[token] in used_ids or token in required or len(token.removeprefix("##")) == 1
     ]
-    new_ids = {token: index for index, token in enumerate(kept)}
+    new_ids = {token: index for index, token in enumerate(kept_tokens)}
     state["model"]["vocab"] = {token: index for token, index in new_ids.items() if token in words}
     entries = [entry for entry in state["added_tokens"] if entry["content"] in new_ids]
     state["added_tokens"] = [{**entry, "id": new_ids[entry["content"]]} for entry in entries]
@@ -167,7 +167,7 @@ def trim_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]
         model_max_length=tokenizer.model_max_length,
         **special_tokens,
     )
-    return trimmed, [old_ids[token] for token in kept]
+    return trimmed, [old_ids[token] for token in kept_tokens]
 
 
 def keep_rows(module: Any, ids: list[int]) -> None:

@@ -250,8 +250,8 @@ class SentenceSelector:
         sections, features = self._compute_features([reveal(pair.findings) for pair in pairs])
         targets = []
         for pair, sentences in zip(pairs, sections, strict=True):
-            kept = set(choose_oracle(reveal(pair.findings), reveal(pair.impression), self.most))
-            targets += [index in kept for index in range(len(sentences))]
+            oracle = set(choose_oracle(reveal(pair.findings), reveal(pair.impression), self.most))
+            targets += [index in oracle for index in range(len(sentences))]
         scaler = StandardScaler().fit(features)
         regression = LogisticRegression(max_iter=500, class_weight="balanced")
         regression.fit(scaler.transform(features), targets)
@@ -307,6 +307,6 @@ class SentenceSelector:
         extracts = []
         for sentences, values in zip(sections, probabilities, strict=True):
             ranked = sorted(range(len(sentences)), key=lambda index: (-values[index], index))
-            kept = [index for index in ranked[: self.most] if values[index] >= threshold] or ranked[:1]
-            extracts.append(" ".join(sentences[index] for index in sorted(kept)))
+            chosen = [index for index in ranked[: self.most] if values[index] >= threshold] or ranked[:1]
+            extracts.append(" ".join(sentences[index] for index in sorted(chosen)))
         return extracts

@@ -74,8 +74,8 @@ def split_units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
     bounds = [0]
     if unit == "sentence":
         for index, word in enumerate(words[:-1]):
-            previous, following = words[max(0, index - 1)], words[index + 1]
-            is_decimal_point = word == "." and previous.isdigit() and following[:1].isdigit()
+            previous_word, next_word = words[max(0, index - 1)], words[index + 1]
+            is_decimal_point = word == "." and previous_word.isdigit() and next_word[:1].isdigit()
             if word in _SENTENCE_ENDS and not is_decimal_point:
                 bounds.append(index + 1)
     bounds.append(len(words))
@@ -92,10 +92,10 @@ def cut_graph(graph: WordGraph, start: int, end: int) -> WordGraph:
     In the returned graph, words are counted from ``start``. Entities that are not entirely within these words
     are left out, with their relations.
     """
-    kept = [index for index, (a, b, _) in enumerate(graph.entities) if start <= a and b <= end]
-    new_indices = {old: new for new, old in enumerate(kept)}
+    indices = [index for index, (a, b, _) in enumerate(graph.entities) if start <= a and b <= end]
+    new_indices = {old: new for new, old in enumerate(indices)}
     return WordGraph(
-        tuple((a - start, b - start, label) for a, b, label in (graph.entities[index] for index in kept)),
+        tuple((a - start, b - start, label) for a, b, label in (graph.entities[index] for index in indices)),
         tuple(
             (new_indices[head], new_indices[tail], label)
             for head, tail, label in graph.relations
@@ -188,8 +188,8 @@ def count_matches(
     columns = ("matched", "predicted", "gold", "unseen")
     return [
         {"part": part, "label": label}
-        | {name: list(kinds.values()).count(label) for name, kinds in zip(columns, sets, strict=True)}
-        for part, labels, sets in parts
+        | {name: list(kinds.values()).count(label) for name, kinds in zip(columns, mappings, strict=True)}
+        for part, labels, mappings in parts
         for label in labels
     ]
 

@@ -313,8 +313,8 @@ class SpanScheme(Scheme):
             offsets = [entities.find_words(text) for text in texts]
             words = [[text[a:b] for a, b in spans] for text, spans in zip(texts, offsets, strict=True)]
             return [
-                [(text[spans[start][0] : spans[end - 1][1]], kind) for start, end, kind in found]
-                for text, spans, found in zip(texts, offsets, self.predict(words), strict=True)
+                [(text[spans[start][0] : spans[end - 1][1]], kind) for start, end, kind in predictions]
+                for text, spans, predictions in zip(texts, offsets, self.predict(words), strict=True)
             ]
 
         return list(map(list, batching.map_distinct(sentences, tag_distinct)))
@@ -343,8 +343,8 @@ class SpanScheme(Scheme):
                 yield [(first, first + count, types[index - 1]) for first, count, index in spans if index]
 
         lengths = [len(example["input_ids"]) for example in examples]
-        found = iter(batching.run_in_batches(self.module, lengths, predict_batch, 2_048, 64, self.precision))
-        return [next(found) if len(sentence) else [] for sentence in sentences]
+        output = iter(batching.run_in_batches(self.module, lengths, predict_batch, 2_048, 64, self.precision))
+        return [next(output) if len(sentence) else [] for sentence in sentences]
 
 
 def make_scheme(name: Literal["iob", "span"], init_model: str | Path, seed: int = 0, **fields: Any) -> Scheme:

@@ -345,9 +345,9 @@ def learn_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
     characters = sorted({character for word in words for character in word})
     required = [*SPECIAL, *characters, *(f"##{character}" for character in characters)]
     repeated = sorted((word for word, count in words.items() if count > 1), key=lambda w: (-words[w], w))
-    kept = list(dict.fromkeys([*required, *repeated]))[: max(vocabulary, len(required))]
+    kept_tokens = list(dict.fromkeys([*required, *repeated]))[: max(vocabulary, len(required))]
     tokenizer = Tokenizer(
-        models.WordPiece({token: index for index, token in enumerate(kept)}, unk_token=SPECIAL[1])
+        models.WordPiece({token: index for index, token in enumerate(kept_tokens)}, unk_token=SPECIAL[1])
     )
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, splitter
     tokenizer.decoder = decoders.WordPiece()

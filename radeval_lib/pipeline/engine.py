@@ -24,7 +24,7 @@ from radeval_lib.study.sources import declared
 from radeval_lib.text_format import joined
 
 _STEP = re.compile(r"(?:Job \d+: )?((?:running|rendering) (.+))")  # matches "Job 3: running rales/benchmark"
-_DONE = re.compile(r"^(\d+) of (\d+) steps")  # matches "12 of 60 steps (20%) done"
+_PROGRESS = re.compile(r"^(\d+) of (\d+) steps")  # matches "12 of 60 steps (20%) done"
 _HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # matches "owner/name" as a value
 _GIB_PER_NOTEBOOK = 3  # memory of the largest notebook with its models
 Say = Callable[[str], None]
@@ -145,8 +145,8 @@ def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> Non
             text = line.strip()
             if step := _STEP.fullmatch(text):
                 text = step[1]
-            elif done := _DONE.match(text):
-                text = f"{done[1]} of {done[2]} steps done"
+            elif progress := _PROGRESS.match(text):
+                text = f"{progress[1]} of {progress[2]} steps done"
             elif not text.startswith("radbook: "):
                 continue
             shown_lines.append(text)

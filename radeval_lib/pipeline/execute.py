@@ -223,8 +223,8 @@ def run_notebook(run: NotebookRun, *, progress: bool, in_build: bool) -> None:
     shutil.rmtree(run.output_dir / jobs.UNFINISHED / run.name, ignore_errors=True)
 
 
-def _keep_failed(run: NotebookRun, error: PapermillExecutionError, source: Path, kept: Path) -> NotebookError:
-    """Copy a notebook that failed from ``source`` to ``kept``, and return the error to raise.
+def _keep_failed(run: NotebookRun, error: PapermillExecutionError, source: Path, path: Path) -> NotebookError:
+    """Copy a notebook that failed from ``source`` to ``path``, and return the error to raise.
 
     If the data root has a restricted data set, the outputs of cells are removed, and an error's message that
     may quote these data is withheld.
@@ -233,7 +233,7 @@ def _keep_failed(run: NotebookRun, error: PapermillExecutionError, source: Path,
     can_leak = bool(list_restricted(data.data_root(run.parameters["data_root"] or None)))
     if can_leak:
         restricted.withhold_outputs(content)
-    nbformat.write(content, kept)
+    nbformat.write(content, path)
     code = [cell for cell in content.cells if cell.cell_type == "code"]
     # Cells are counted as in the source, which lacks the cell that papermill inserts.
     counts = [cell.execution_count for cell in code if INJECTED_TAG not in cell.metadata.get("tags", [])]
@@ -247,7 +247,7 @@ def _keep_failed(run: NotebookRun, error: PapermillExecutionError, source: Path,
     report = f"code cell {number} ({line!r}) raised {error.ename}: {problem}"
     if is_safe and len(report) > (limit := NotebookError.longest[0]):
         report = f"{report[: limit - 4]} ..."  # the end only lists choices, so it is cut, not the middle
-    remedy = f"The run up to there is kept in {display_path(kept)}{advice}."
+    remedy = f"The run up to there is kept in {display_path(path)}{advice}."
     return NotebookError(report, f"notebooks/{run.notebook}.md", remedy)
 
 

@@ -146,9 +146,9 @@ def find_labels(source: str) -> dict[str, str]:
     headings = [(heading.start(), heading[1].strip()) for heading in _HEADING.finditer(prose)]
     titles = {}
     for label in _LABEL.finditer(source):
-        below = _HEADING_BELOW.match(source, label.end())
-        above = [title for start, title in headings if start < label.start()]
-        titles[label["target"] or label["figure"]] = below[1].strip() if below else above[-1]
+        match = _HEADING_BELOW.match(source, label.end())
+        titles_above = [title for start, title in headings if start < label.start()]
+        titles[label["target"] or label["figure"]] = match[1].strip() if match else titles_above[-1]
     return titles
 
 

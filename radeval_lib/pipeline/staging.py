@@ -45,8 +45,8 @@ def make_settings(edition: str = "") -> str:
     if edition in profiles.profile_names():
         footer.append(f"Edition: {edition}.")
         edition_profile = profiles.profile(edition)
-        sets = recordings.sets_shown(edition_profile.roles.values(), edition_profile.needs_data_root)
-        stale = {name: metrics for name, metrics in sets.items() if recordings.out_of_date(name, metrics)}
+        all_sets = recordings.sets_shown(edition_profile.roles.values(), edition_profile.needs_data_root)
+        stale = {name: metrics for name, metrics in all_sets.items() if recordings.out_of_date(name, metrics)}
         footer += recordings.sentences(stale)
     # The footer must be set here, since the theme's options under `sphinx` replace those under `html`.
     content["sphinx"]["config"]["html_theme_options"]["extra_footer"] = f"<p>{' '.join(footer)}</p>"
@@ -214,8 +214,8 @@ def _make_notebook_pages(executed_dir: Path, pages: Sequence[str], card: pd.Data
             text = page_forms.make_substitute(source, reason)
             staged[f"{page}.md"] = f"{text}\n\n{citing.source_line(f'{page}.md')}\n".encode()
         else:
-            shown = page_forms.to_page(executed, card, source=source, at_toy_scale=page in at_toy_scale)
-            staged[f"{page}.ipynb"] = shown.encode()
+            notebook = page_forms.to_page(executed, card, source=source, at_toy_scale=page in at_toy_scale)
+            staged[f"{page}.ipynb"] = notebook.encode()
     return staged
 
 

@@ -109,12 +109,12 @@ class Graph:
         ParameterError, NotebookError
             If the profile lacks a job, or a model role, that the notebook declares.
         """
-        needs, source, profile = declared(notebook), f"notebooks/{notebook}.md", self.settings.name
-        names = [name for name, job in self.jobs.items() if job.notebook in needs.cells]
-        for missing in set(needs.cells) - {job.notebook for job in self.jobs.values()}:
+        declaration, source, profile = declared(notebook), f"notebooks/{notebook}.md", self.settings.name
+        names = [name for name, job in self.jobs.items() if job.notebook in declaration.cells]
+        for missing in set(declaration.cells) - {job.notebook for job in self.jobs.values()}:
             remedy = "Correct `cells` in its front matter, or the profile's `experiments`."
             raise ParameterError(f"profile {profile!r} has no job of {missing!r}", source, remedy)
-        for role in needs.models:
+        for role in declaration.models:
             if (model := self.settings.models.get(role)) is None:
                 remedy = f"Use one of {', '.join(self.settings.models)}, or configure it in the profile."
                 raise NotebookError(f"profile {profile!r} configures no model role {role!r}", source, remedy)
@@ -128,15 +128,15 @@ class Graph:
 
         Raises NotebookError if the notebook declares results of a notebook that does not exist.
         """
-        needs = declared(notebook).results
-        if ALL in needs:
+        declared_results = declared(notebook).results
+        if ALL in declared_results:
             return [name for name in self.pages if ALL not in declared(name).results]
-        for missing in set(needs) - set(self.pages):
+        for missing in set(declared_results) - set(self.pages):
             if missing not in notebooks():
                 problem = f"it reads the results of {missing!r}, which does not exist"
                 remedy = "Correct `results` in its front matter."
                 raise NotebookError(problem, f"notebooks/{notebook}.md", remedy)
-        return [name for name in needs if name in self.pages]
+        return [name for name in declared_results if name in self.pages]
 
     def cache_key(self, name: str) -> dict[str, str]:
         """Return a mapping from each kind of input of a step to its digest; a change reruns the step.
@@ -273,5 +273,5 @@ def find_failure(lines: Iterable[str]) -> list[str]:
     They are the lines that name an exception or, if there are none, the last line that is not blank. For an
     empty log, ``it printed nothing`` is returned.
     """
-    printed = [line.strip() for line in lines if line.strip()]
-    return find_exceptions(printed) or printed[-1:] or ["it printed nothing"]
+    printed_lines = [line.strip() for line in lines if line.strip()]
+    return find_exceptions(printed_lines) or printed_lines[-1:] or ["it printed nothing"]

@@ -69,7 +69,7 @@ def _binned_sums(values: FloatArray, hits: FloatArray, bins: int) -> tuple[Float
     """
     numbers = bin_of(values, bins)
     addends = (np.ones_like(values), hits, values)
-    return tuple(np.bincount(numbers, weights=each, minlength=bins).astype(np.float64) for each in addends)
+    return tuple(np.bincount(numbers, weights=part, minlength=bins).astype(np.float64) for part in addends)
 
 
 def _confidence_and_hits(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -89,12 +89,12 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS
         ``confidence``, its mean; and ``gap``, the absolute difference between accuracy and mean confidence.
         Accuracy, confidence and gap are from 0 to 1, and NaN in a bin without samples.
     """
-    count, right, total = _binned_sums(*_confidence_and_hits(probabilities, labels), bins)
+    count, hits, total = _binned_sums(*_confidence_and_hits(probabilities, labels), bins)
     with np.errstate(invalid="ignore"):
-        accurate, confident = right / count, total / count
+        hit_rate, mean_confidence = hits / count, total / count
     edges = np.linspace(0, 1, bins + 1)
     frame = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "count": count.astype(np.int64)})
-    return frame.assign(accuracy=accurate, confidence=confident, gap=np.abs(accurate - confident))
+    return frame.assign(accuracy=hit_rate, confidence=mean_confidence, gap=np.abs(hit_rate - mean_confidence))
 
 
 def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> float:
@@ -138,8 +138,8 @@ def static_calibration_error(
     array = _probability_array(probabilities)
     truth, total = _true_classes(labels, array), 0.0
     for index, column in enumerate(array.T):
-        kept = column > (0 if zeros == "dropped" else -1)
-        _, hits, mass = _binned_sums(column[kept], (truth[kept] == index).astype(np.float64), BINS)
+        is_binned = column > (0 if zeros == "dropped" else -1)
+        _, hits, mass = _binned_sums(column[is_binned], (truth[is_binned] == index).astype(np.float64), BINS)
         # The weighted gap of a bin is count * |hits / count - mass / count|, so its count cancels.
         total += float(np.abs(hits - mass).sum())
     return total / array.size
@@ -305,10 +305,10 @@ def resample_measures(
         ece, nll = np.abs(parts[..., 4:]).sum(axis=-1) / size, np.where(infinite > 0, np.inf, loss) / size
         return np.stack([ece, nll, distance / size], axis=-1)
 
-    drawn = resample_sums(table.reshape(len(table), -1), values, resamples=resamples, rng=rng)
+    resampled = resample_sums(table.reshape(len(table), -1), values, resamples=resamples, rng=rng)
     observed, names = values(table.sum(axis=0))[0], RESAMPLED_MEASURES
     return [
-        ResampledMeasures(pd.DataFrame(drawn[:, number], columns=names), pd.Series(row, index=names))
+        ResampledMeasures(pd.DataFrame(resampled[:, number], columns=names), pd.Series(row, index=names))
         for number, row in enumerate(observed)
     ]
 
@@ -368,9 +368,9 @@ def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
         losses = -log_softmax(array / np.exp(log_temperature), axis=1)
         return float(losses[np.arange(len(truth)), truth].mean())
 
-    ends = (float(np.log(LOWEST)), float(np.log(HIGHEST)))
-    best = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-8})
-    return float(np.exp(best.x))
+    bounds = (float(np.log(LOWEST)), float(np.log(HIGHEST)))
+    optimum = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-8})
+    return float(np.exp(optimum.x))
 
 
 def known_classifier(
@@ -382,6 +382,6 @@ def known_classifier(
     The logits are normal with standard deviation 4; each true class is drawn from the softmax of its logits.
     """
     logits = 4 * rng.standard_normal((documents, classes))
-    drawn = rng.random((documents, 1))
-    below = (softmax(logits, axis=1).cumsum(axis=1) < drawn).sum(axis=1)
-    return logits, np.minimum(below, classes - 1)
+    uniforms = rng.random((documents, 1))
+    sampled_classes = (softmax(logits, axis=1).cumsum(axis=1) < uniforms).sum(axis=1)
+    return logits, np.minimum(sampled_classes, classes - 1)

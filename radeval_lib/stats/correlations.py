@@ -202,12 +202,12 @@ def _resample_coefficients(
     NaN if the metric's scores or the ratings do not vary in a resample. ``scores`` has shape (metrics,
     pairs); ``numbers`` has the case of each pair, a number from 0.
     """
-    metrics, rated = [_Variable(row) for row in scores], _Variable(ratings)
+    metrics, rating_variable = [_Variable(row) for row in scores], _Variable(ratings)
     compute = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}[kind]
     chunks = []
-    for drawn in drawn_counts(int(numbers.max()) + 1, resamples, rng, len(ratings)):
-        counts = drawn[:, numbers]
-        chunks.append(np.stack([compute(counts, metric, rated) for metric in metrics]))
+    for group_counts in drawn_counts(int(numbers.max()) + 1, resamples, rng, len(ratings)):
+        counts = group_counts[:, numbers]
+        chunks.append(np.stack([compute(counts, metric, rating_variable) for metric in metrics]))
     return np.concatenate(chunks, axis=1)
 
 

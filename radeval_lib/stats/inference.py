@@ -70,12 +70,12 @@ def randomization_p(
     first_sums, second_sums = first.sum(axis=0), second.sum(axis=0)
     left, right = values(first_sums), values(second_sums)
     # Sums in another order may differ by this much through rounding alone.
-    least = np.abs(left - right) - 1e-12 * (np.abs(left) + np.abs(right))
+    threshold = np.abs(left - right) - 1e-12 * (np.abs(left) + np.abs(right))
     count = 0
     for mask in exchange_masks(len(first), resamples, rng):
         exchanged = mask.astype(np.float64) @ (second - first)
         gaps = np.abs(values(first_sums + exchanged) - values(second_sums - exchanged))
-        count = count + (gaps >= least).sum(axis=0)
+        count = count + (gaps >= threshold).sum(axis=0)
     if is_enumerated(len(first), resamples):
         return np.asarray(count / 2 ** len(first), dtype=np.float64)
     return np.asarray((count + 1) / (resamples + 1), dtype=np.float64)

@@ -113,8 +113,8 @@ def paired_difference(
     """
     (_, cases, left), (_, second_cases, right) = (_count_array(counts, measure) for counts in (first, second))
     if cases != second_cases:
-        lacking = len({*cases} ^ {*second_cases})
-        raise ValueError(f"{lacking} cases are in only one of the tables; pass counts of the same cases")
+        n_unshared = len({*cases} ^ {*second_cases})
+        raise ValueError(f"{n_unshared} cases are in only one of the tables; pass counts of the same cases")
     first_draws, second_draws = resample_models([left, right], measure.values, resamples=resamples, rng=rng)
     gap = first_draws - second_draws
     rows = [vars(estimate(*pair)) for pair in zip(gap.value, gap.total().T, strict=True)]

@@ -50,7 +50,7 @@ def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float
     return math.tanh(math.atanh(value) - _Z * error), math.tanh(math.atanh(value) + _Z * error)
 
 
-def williams_test(first: float, second: float, between: float, n: int) -> tuple[float, float]:
+def williams_test(first: float, second: float, rho: float, n: int) -> tuple[float, float]:
     """Return t and the two-sided p, in this order, of Williams's test that two metrics' Pearson correlations
     with the same ratings are equal.
 
@@ -60,7 +60,7 @@ def williams_test(first: float, second: float, between: float, n: int) -> tuple[
     Parameters
     ----------
     first, second : each metric's correlation with the ratings.
-    between : the correlation of the two metrics.
+    rho : the correlation of the two metrics.
     n : the number of pairs, at least 4.
 
     Raises
@@ -69,15 +69,15 @@ def williams_test(first: float, second: float, between: float, n: int) -> tuple[
         If no data can have these three correlations, n is below 4, or t is 0 / 0, as for three correlations
         of 1.
     """
-    determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
-    possible = max(abs(first), abs(second), abs(between)) <= 1 and determinant >= -1e-12
-    if not possible or n < 4:
-        raise ValueError(f"correlations {first}, {second}, {between} at n = {n} are impossible; correct them")
+    determinant = 1 - first**2 - second**2 - rho**2 + 2 * first * second * rho
+    is_possible = max(abs(first), abs(second), abs(rho)) <= 1 and determinant >= -1e-12
+    if not is_possible or n < 4:
+        raise ValueError(f"correlations {first}, {second}, {rho} at n = {n} are impossible; correct them")
     mean = (first + second) / 2
-    spread = 2 * (n - 1) / (n - 3) * max(determinant, 0.0) + mean**2 * (1 - between) ** 3
+    spread = 2 * (n - 1) / (n - 3) * max(determinant, 0.0) + mean**2 * (1 - rho) ** 3
     if spread == 0:
-        raise ValueError(f"t is 0 / 0 for correlations {first}, {second} and {between}; leave out this test")
-    t = (first - second) * math.sqrt((n - 1) * (1 + between) / spread)
+        raise ValueError(f"t is 0 / 0 for correlations {first}, {second} and {rho}; leave out this test")
+    t = (first - second) * math.sqrt((n - 1) * (1 + rho) / spread)
     # Equal to scipy.stats.t.sf, whose checks would take most of the time of thousands of calls.
     return t, 2 * float(special.stdtr(n - 3, -abs(t)))
 
@@ -95,10 +95,10 @@ def needed_between(first: float, second: float, n: int) -> float:
     reach = math.sqrt((1 - first**2) * (1 - second**2))
     grid = np.linspace(first * second - reach, first * second + reach, 2001)[1:-1]
 
-    def excess(between: float) -> float:
-        return williams_test(first, second, between, n)[1] - 0.05
+    def excess(rho: float) -> float:
+        return williams_test(first, second, rho, n)[1] - 0.05
 
-    failing = np.flatnonzero([excess(between) > 0 for between in grid])
+    failing = np.flatnonzero([excess(rho) > 0 for rho in grid])
     if len(failing) == 0:
         return first * second - reach
     if failing[-1] == len(grid) - 1:
@@ -298,8 +298,8 @@ def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
     only_worse = np.arange(min(worse, n - better) + 1)
     discordant = better - worse + 2 * only_worse
     # The two-sided p is twice the lower tail, since only_worse is the smaller count of a symmetric test.
-    ps = np.minimum(1.0, 2 * stats.binom.cdf(only_worse, discordant, 0.5))
-    return float(ps.min()), float(ps.max())
+    p_values = np.minimum(1.0, 2 * stats.binom.cdf(only_worse, discordant, 0.5))
+    return float(p_values.min()), float(p_values.max())
 
 
 def predictions_that_print(

@@ -121,9 +121,9 @@ class Draws:
     @property
     def degrees(self) -> FloatArray:
         """Degrees of freedom of :attr:`standard_error` (Satterthwaite 1946); shape (measures,)."""
-        below = np.asarray(sum(variance**2 / free for variance, free in self._variances))
-        most = np.full(below.shape, float(max(1, self.size - 1)))
-        return np.divide(self.standard_error**4, below, out=most, where=below > 0)
+        denominator = np.asarray(sum(variance**2 / free for variance, free in self._variances))
+        largest = np.full(denominator.shape, float(max(1, self.size - 1)))
+        return np.divide(self.standard_error**4, denominator, out=largest, where=denominator > 0)
 
     def total(self) -> FloatArray:
         """Return draws that vary with cases and seeds, for percentile intervals; shape (resamples, measures).
