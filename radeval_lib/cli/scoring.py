@@ -51,8 +51,8 @@ def parse_named_values(texts: tuple[str, ...], option: str, form: str) -> dict[s
     Parameters
     ----------
     texts : the values of one command-line option.
-    option : the option, such as ``--system``, for errors.
-    form : the syntax of the values, for errors.
+    option : the option, such as ``--system``, for error messages.
+    form : the syntax of the values, for error messages.
 
     Raises
     ------

@@ -32,7 +32,7 @@ class Description:
     ----------
     report : number of the report, from 0; the description is compared with that report's reference.
     reference : number of statements in the reference.
-    copied : number of reference statements that the description repeats; these are the first ones.
+    copied : number of reference statements that the description repeats, always the first in the reference.
     added : number of statements that the description takes from elsewhere in the report.
     wrong : whether each statement of the description is wrong, the copied statements first.
     """

@@ -154,7 +154,7 @@ def names() -> list[str]:
 def parse_manifest(name: str, content: Any, where: str) -> Manifest:
     """Return the manifest of the data set ``name``, given the content of its YAML file.
 
-    The content must have the same name. ``where`` is the file's path, for errors. A manifest with a
+    The content must have the same name. ``where`` is the file's path, for error messages. A manifest with a
     ``reader`` counts as restricted and credentialed unless it says ``restricted: false``.
 
     Raises

@@ -78,7 +78,7 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
     Parameters
     ----------
     paths : files with the columns of :data:`COLUMNS`.
-    name : name of the data set, for errors on attempts to show its texts.
+    name : name of the data set, for the error message if its texts are shown.
     restricted : whether the texts must not be shown (:func:`radeval_lib.data.restricted.mark_restricted`).
 
     Raises

@@ -57,7 +57,7 @@ class Entry(dict[str, Any]):
 
     Attributes
     ----------
-    where : name of the file and number of the row or object, for errors.
+    where : name of the file and number of the row or object, for error messages.
     number : number of the row or object, from 1; in JSON lines, the number of the line; 0 if unknown.
     """
 

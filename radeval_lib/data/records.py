@@ -104,7 +104,7 @@ class AnnotatedSentence:
         if any((span := entity).end > len(self.tokens) for entity in self.entities):
             raise ValueError(f"span [{span.start}, {span.end}) extends beyond the {len(self.tokens)} tokens")
         if any(max(relation.head, relation.tail) >= len(self.entities) for relation in self.relations):
-            raise ValueError(f"a relation has an index beyond the sentence's {len(self.entities)} entities")
+            raise ValueError(f"a relation has an index above the last one, {len(self.entities) - 1}")
 
     @property
     def report(self) -> str:

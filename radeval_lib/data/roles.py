@@ -70,7 +70,7 @@ def load(
             remedy = "In the profile, name a data set, `recorded/<stored set>`, or `absent`."
             raise RoleError("the generator makes no records for this role", where, remedy)
         if size < 1:
-            raise RoleError(f"the size {size} is less than 1", where, "Correct `sizes` in the profile.")
+            raise RoleError(f"the size {size} is less than 1", where, "Set `sizes` in the profile above 0.")
         # Each role has a separate seed, so that no model is tested on reports that it was trained on.
         role_seed = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
         return list(registry.find(registry.ROLES[role].generator)(size, role_seed))

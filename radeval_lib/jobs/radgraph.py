@@ -17,7 +17,7 @@ class GraphSettings(BaseModel, extra="forbid", frozen=True):
 
     Attributes
     ----------
-    training_reports : number of reports drawn for each training run; 0 for all.
+    training_reports : number of random reports for each training run; 0 for all.
     training_seeds : number of training runs per initial model, with consecutive seeds from the run's seed on.
     initial_models : encoders to start from, one job each.
     training : settings of :class:`~radeval_lib.models.training.TrainingSettings` for all models, or a mapping

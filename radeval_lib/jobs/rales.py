@@ -100,7 +100,7 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
     draws : a mapping from regime to the number of random samples of training records.
     trials : a mapping from task and regime (``stanza/probe``) to the number of trials of a search, by
         default 0.
-    startup : number of trials drawn at random before the search learns from results.
+    startup : number of random trials before the search learns from results.
     defaults, space : hyperparameters, and their search spaces, by task and regime (``stanza/probe``) or, if
         that key is absent, by task.
     pretraining : settings of the in-domain encoder's pretraining.

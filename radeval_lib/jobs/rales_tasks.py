@@ -401,7 +401,7 @@ def _find_rarest(labels: Iterable[str]) -> str:
 def _check_parts(parts: Parts, name: str) -> Parts:
     """Return ``parts``; raises TaskError if a split has no record or, unless it has documents, no entity.
 
-    ``name`` is the task's name, for the error.
+    ``name`` is the task's name, for the error message.
     """
     for split, rows in zip(Parts._fields, parts, strict=True):
         if not rows:

@@ -19,7 +19,7 @@ def seed(student_id: str | int) -> int:
     issued. Raises ValueError if the id is empty, or neither a string nor an integer.
     """
     if isinstance(student_id, bool) or not isinstance(student_id, str | int) or not str(student_id).strip():
-        raise ValueError(f"student_id is {student_id!r}, which is empty or no text; write your id in quotes")
+        raise ValueError(f"student_id is {student_id!r}, not a non-empty string; write your id in quotes")
     text = unicodedata.normalize("NFKC", str(student_id)).strip()
     if text == PLACEHOLDER:
         warnings.warn("student_id is the placeholder: write your own id in the first cell", stacklevel=2)
@@ -29,6 +29,6 @@ def seed(student_id: str | int) -> int:
 def rng(student_id: str | int, name: str) -> np.random.Generator:
     """Return a random generator that depends only on the student's id and on ``name``.
 
-    Use a different ``name`` for each data set to draw. Raises ValueError as :func:`seed` does.
+    Use a different ``name`` for each random data set. Raises ValueError as :func:`seed` does.
     """
     return np.random.default_rng([seed(student_id), *name.encode()])

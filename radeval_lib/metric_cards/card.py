@@ -333,7 +333,7 @@ def metric_card(
     for value, choices, where in ((half, Half, "half"), (tuned, Tuned, "tuned")):
         check_choice(value, choices, where, MetricError)
     if not isinstance(seed, int | np.integer) or seed < 0:
-        raise MetricError(f"seed is {seed!r}", "seed", "Give an integer, 0 or more.")
+        raise MetricError(f"{seed!r} is not an integer >= 0", "seed", "Give 0 or more.")
     key, substitute = "", ""
     if isinstance(metric, str):
         by_name.get(metric)

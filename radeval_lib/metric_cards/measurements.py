@@ -38,7 +38,7 @@ LEAST_CASES = 50
 PERSON = "one radiologist"
 """Name of the row of a single radiologist among the metrics."""
 PERMUTATIONS, MORE_RESAMPLES = 2_000, 50_000
-"""Numbers of permutations for the null band, and of resamples for p values near the significance level."""
+"""Numbers of permutations for the null band, and of resamples for p-values near the significance level."""
 _P_VALUES_NEAR_LEVEL = (LEVEL / 5, 5 * LEVEL)
 KINDS = {
     "changes the report": tuple(HARMFUL),
@@ -175,7 +175,7 @@ def compare_with_rivals(
     resampled : the resampled correlations of all metrics.
     name : the metric to test.
     redraw : a function that takes names of metrics and returns more resamples of these. It is called for
-        metrics with a corrected p value between a fifth of the significance level and five times the level,
+        metrics with a corrected p-value between a fifth of the significance level and five times the level,
         and their tests are repeated.
     """
     tests = resampled.compare(name).set_index("rival")

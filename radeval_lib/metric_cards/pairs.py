@@ -345,7 +345,7 @@ def _index_scores(frame: pd.DataFrame, where: str) -> dict[str, float]:
     """Return a mapping from the column ``id`` to the column ``score``, as numbers; NaN for an empty score.
 
     Raises MetricError if a column is missing, an id is repeated or a score is not a number. ``where`` names
-    the table's source in errors.
+    the table's source in error messages.
     """
     if missing := [name for name in ("id", "score") if name not in frame]:
         raise MetricError(f"no column {missing[0]!r}", where, "Give the columns `id` and `score`.")

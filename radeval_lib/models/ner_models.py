@@ -462,7 +462,7 @@ def read_iob_labels(id2label: dict[int, str], model: str) -> list[str]:
     Parameters
     ----------
     id2label : a mapping from class to label, in the model's configuration.
-    model : the model's name, for the error.
+    model : the model's name, for the error message.
 
     Raises
     ------

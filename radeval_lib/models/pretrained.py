@@ -210,7 +210,7 @@ def load_model(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any
 def check_finite(state: Mapping[str, torch.Tensor], name: str) -> None:
     """Raise :class:`~radeval_lib.errors.ModelError` if a weight in ``state`` is infinite or NaN.
 
-    ``state``: a mapping from weight name to tensor. ``name``: the model's name, for the error.
+    ``state``: a mapping from weight name to tensor. ``name``: the model's name, for the error message.
     """
     import torch
 

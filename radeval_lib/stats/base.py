@@ -26,7 +26,7 @@ class Estimate:
     value : the number computed from the data, or from printed inputs as they are printed.
     low, high : the bounds of a 95% confidence interval, or of the range that the rounding of printed inputs
         allows; the check that holds the estimate says which.
-    p : the two-sided p value for the hypothesis that the quantity is 0; None if no test was made.
+    p : the two-sided p-value for the hypothesis that the quantity is 0; None if no test was made.
     detectable : the distance from 0 at which the interval would exclude 0 with a probability of 80%; None if
         it was not computed.
     """
@@ -58,7 +58,7 @@ def check_array(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
 
     Parameters
     ----------
-    name : the argument's name, for errors.
+    name : the argument's name, for error messages.
     shape : the required length of each dimension; None allows any length above 0.
 
     Raises
@@ -81,7 +81,7 @@ def number_groups(name: str, groups: Any, items: int, *, sort: bool = False) -> 
 
     Parameters
     ----------
-    name : the argument's name, for errors.
+    name : the argument's name, for error messages.
     groups : the group of each item.
     items : the required number of items.
     sort : whether to number the groups in sorted order instead.

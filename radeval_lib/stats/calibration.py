@@ -356,7 +356,7 @@ def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
     """
     array, truth = np.asarray(logits, dtype=np.float64), np.asarray(labels)
     if not array.size or np.isnan(array).any():
-        problem = f"logits of shape {array.shape} have {int(np.isnan(array).sum())} NaN"
+        problem = f"logits of shape {array.shape} have {int(np.isnan(array).sum())} NaN values"
         raise ValueError(f"{problem}; pass one or more validation samples without NaN")
     if infinite := int((~has_finite_truth(array, truth)).sum()):
         raise ValueError(f"{infinite} true classes have an infinite logit; leave these samples out")

@@ -1,4 +1,4 @@
-"""P values for a bootstrapped quantity, for the difference between two systems and for a family of tests;
+"""P-values for a bootstrapped quantity, for the difference between two systems and for a family of tests;
 confidence intervals for shares."""
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _TIE = 1e-9  # scores that differ by less are equal
 
 
 def inversion_p(drawn: ArrayLike) -> float:
-    """Return the two-sided p of the hypothesis that a bootstrapped quantity is 0.
+    """Return the two-sided p-value for the hypothesis that a bootstrapped quantity is 0.
 
-    It is twice the share of resampled values on the side of 0 that has fewer of them. A percentile interval
-    with the level 1 - p therefore just reaches 0. A value of 0 is on both sides. The observed data count as
-    one more value on that side (Davison and Hinkley 1997, section 4.2), so p is above 0; it is at most 1.
-    ``drawn`` holds the resampled values, shape (resamples,), finite; without values, p is 1.
+    The p-value p is twice the share of resampled values on the side of 0 with fewer values. A percentile
+    interval with the level 1 - p therefore just reaches 0. A value of 0 is on both sides. The observed data
+    count as one more value on the side with fewer (Davison and Hinkley 1997, section 4.2), so p is above 0;
+    it is at most 1. ``drawn`` holds the resampled values, shape (resamples,), finite; without values, p is 1.
     """
     values = np.asarray(drawn, dtype=np.float64)
     values = np.where(np.abs(values) < 1e-12, 0.0, values)  # a rounding error of 0 counts as 0
@@ -47,19 +47,20 @@ def exchange_masks(cases: int, resamples: int, rng: np.random.Generator) -> Iter
 
 def is_enumerated(cases: int, resamples: int) -> bool:
     """Return whether 2^cases is at most ``resamples``, so that :func:`exchange_masks` yields all exchanges
-    and p is exact."""
+    and the p-value is exact."""
     return cases <= math.log2(resamples)
 
 
 def randomization_p(
     first: FloatArray, second: FloatArray, values: Formula, *, resamples: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Return the two-sided p of the hypothesis that two systems are exchangeable in each case, by
-    approximate randomization; shape (measures,).
+    """Return the two-sided p-values, shape (measures,), for the hypothesis that two systems are exchangeable
+    in each case, by approximate randomization.
 
-    If b of the random exchanges give a difference at least as large as the observed one, p is
-    (b + 1) / (resamples + 1). If all exchanges are enumerated (:func:`is_enumerated`), p is exact: the share
-    of exchanges with such a difference. Source: Riezler and Maxwell 2005, figure 1; Noreen 1989.
+    If b of the random exchanges give a difference at least as large as the observed one, the p-value is
+    (b + 1) / (resamples + 1). If all exchanges are enumerated (:func:`is_enumerated`), the p-value is exact:
+    the share of exchanges with a difference at least as large. Source: Riezler and Maxwell 2005, figure 1;
+    Noreen 1989.
 
     Parameters
     ----------
@@ -81,13 +82,13 @@ def randomization_p(
     return np.asarray((count + 1) / (resamples + 1), dtype=np.float64)
 
 
-def holm(ps: ArrayLike) -> FloatArray:
-    """Return the p values of one family of tests with Holm's correction (Holm 1979), in the order of ``ps``.
+def holm(p_values: ArrayLike) -> FloatArray:
+    """Return the p-values of one family of tests with Holm's correction (Holm 1979), in the order given.
 
-    Shape (tests,). A p that is NaN stays NaN and counts as one of the family. pingouin has this correction,
-    too, but ``radbook compare`` must run without pingouin.
+    Shape (tests,). A p-value that is NaN stays NaN and counts as a test of the family. pingouin has this
+    correction, but ``radbook compare`` must run without pingouin.
     """
-    array = np.asarray(ps, dtype=np.float64)
+    array = np.asarray(p_values, dtype=np.float64)
     order, count = np.argsort(array), len(array)
     result = np.empty(count)
     result[order] = np.maximum.accumulate((count - np.arange(count)) * array[order]).clip(max=1)

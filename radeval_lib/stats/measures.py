@@ -102,8 +102,8 @@ def paired_difference(
     Returns
     -------
     DataFrame
-        Index ``measure``. Columns: the difference ``value`` with ``low`` and ``high`` (95%); its ``p``; and
-        ``detectable``, the smallest difference that would be detected with 80% power
+        Index ``measure``. Columns: the difference ``value`` with ``low`` and ``high`` (95%); its
+        p-value ``p``; and ``detectable``, the smallest difference that would be detected with 80% power
         (:meth:`~radeval_lib.stats.resampling.Draws.detectable`).
 
     Raises

@@ -51,8 +51,8 @@ def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float
 
 
 def williams_test(first: float, second: float, rho: float, n: int) -> tuple[float, float]:
-    """Return t and the two-sided p, in this order, of Williams's test that two metrics' Pearson correlations
-    with the same ratings are equal.
+    """Return t and the two-sided p-value, in this order, of Williams's test that two metrics' Pearson
+    correlations with the same ratings are equal.
 
     t has n - 3 degrees of freedom and is positive if ``first`` is larger. Source: Steiger 1980, equation 7
     (Williams's T2).
@@ -72,7 +72,7 @@ def williams_test(first: float, second: float, rho: float, n: int) -> tuple[floa
     determinant = 1 - first**2 - second**2 - rho**2 + 2 * first * second * rho
     is_possible = max(abs(first), abs(second), abs(rho)) <= 1 and determinant >= -1e-12
     if not is_possible or n < 4:
-        raise ValueError(f"correlations {first}, {second}, {rho} at n = {n} are impossible; correct them")
+        raise ValueError(f"impossible correlations {first}, {second}, {rho} or n = {n} below 4; correct them")
     mean = (first + second) / 2
     spread = 2 * (n - 1) / (n - 3) * max(determinant, 0.0) + mean**2 * (1 - rho) ** 3
     if spread == 0:
@@ -83,12 +83,12 @@ def williams_test(first: float, second: float, rho: float, n: int) -> tuple[floa
 
 
 def needed_between(first: float, second: float, n: int) -> float:
-    """Return the correlation between two metrics from which on, up to the largest possible one, their
-    correlations with the same ratings differ at the 5% level.
+    """Return the lowest correlation between two metrics above which their correlations with the same ratings
+    differ at the 5% level.
 
-    If they differ at every possible correlation between the metrics, the smallest possible one is returned.
-    NaN if they do not differ near the largest possible one, as for equal numbers. The test and its parameters
-    are those of :func:`williams_test`; ``first`` and ``second`` are above -1 and below 1.
+    If the two correlations with the ratings differ at every possible correlation between the metrics, the
+    smallest possible value is returned; if they do not differ near the largest possible value, NaN. The test
+    and its parameters are those of :func:`williams_test`; ``first`` and ``second`` are above -1 and below 1.
     """
     if first == second:
         return math.nan
@@ -117,7 +117,7 @@ def standard_error(low: float, high: float) -> float:
 def two_sided_p(
     difference: ArrayLike, first_se: ArrayLike, second_se: ArrayLike, correlation: ArrayLike = 0.0
 ) -> NDArray[np.float64]:
-    """Return the two-sided p of a z-test that the ``difference`` of two estimates is 0.
+    """Return the two-sided p-value of a z-test that the ``difference`` of two estimates is 0.
 
     NaN if the difference and its variance are both 0, or the variance is negative.
 
@@ -139,7 +139,7 @@ def needed_correlation(difference: float, first_se: float, second_se: float) -> 
     """Return the smallest correlation of two estimates' errors at which their difference is significant at
     the 5% level (:func:`two_sided_p`), -1 to 1.
 
-    The difference is significant at every larger correlation, too. The result is 0 or less if independent
+    The difference is also significant at every larger correlation. The result is 0 or less if independent
     errors suffice, and NaN if no correlation suffices, as for a difference of 0. Both standard errors must be
     above 0.
     """
@@ -283,11 +283,11 @@ def possible_samples(
 
 
 def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
-    """Return the smallest and the largest possible p of McNemar's exact test of two methods.
+    """Return the smallest and the largest possible p-value of McNemar's exact test of two methods.
 
     The test compares the numbers of cases that only one of the methods gets right: u for the worse method,
-    u + d for the better, which is right in d cases more. Since u is not known, the p of every possible u is
-    computed, from 0 to min(worse, n - better).
+    u + d for the better, which is right in d cases more. Since u is not known, the p-value of every
+    possible u is computed, from 0 to min(worse, n - better).
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
     worse, better = sorted((first, second))
     only_worse = np.arange(min(worse, n - better) + 1)
     discordant = better - worse + 2 * only_worse
-    # The two-sided p is twice the lower tail, since only_worse is the smaller count of a symmetric test.
+    # The two-sided p-value is twice the lower tail, since only_worse is the smaller of two symmetric counts.
     p_values = np.minimum(1.0, 2 * stats.binom.cdf(only_worse, discordant, 0.5))
     return float(p_values.min()), float(p_values.max())
 
@@ -309,7 +309,8 @@ def predictions_that_print(
     and recall.
 
     The result is None in three cases: no integers fit; the recall is 0, because the precision is then 0 for
-    any number of predictions; or the printed precision may stand for 0, so that there is no largest number.
+    any number of predictions; or the printed precision may be 0 before rounding, so that there is no largest
+    number.
 
     Parameters
     ----------

@@ -201,7 +201,7 @@ def percentile_ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
 
     Draws have shape (resamples, ...), the result (2, ...). Draws that are NaN are left out; the bounds
     are NaN if all are. A percentile interval stays within the possible values. A BCa interval would need an
-    acceleration, and the jackknife estimate of this is unstable for few cases.
+    acceleration, whose jackknife estimate is unstable for few cases.
     """
     return np.nanquantile(np.asarray(drawn, dtype=np.float64), (0.5 - level / 2, 0.5 + level / 2), axis=0)
 
@@ -229,11 +229,12 @@ def widened_level(cases: int) -> float:
 
 
 def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
-    """Return a number with its percentile interval of this ``level`` and the p of the hypothesis that it is 0
-    (:func:`~radeval_lib.stats.inference.inversion_p`).
+    """Return a number with its percentile interval of this ``level`` and the p-value for the hypothesis
+    that it is 0 (:func:`~radeval_lib.stats.inference.inversion_p`).
 
     ``drawn`` has the number in each resample, shape (resamples,). NaN is left out, and infinite values count
-    for the interval but not for p. If there are values but none is finite, the bounds are NaN and p is 1.
+    for the interval but not for the p-value. If there are values but none is finite, the bounds are NaN and
+    the p-value is 1.
     """
     array = np.asarray(drawn, dtype=np.float64)
     defined = array[np.isfinite(array)]
@@ -255,7 +256,7 @@ def ratio_of_sums(sums: FloatArray) -> FloatArray:
 def sum_estimates(
     table: FloatArray, values: Formula, *, resamples: int, rng: np.random.Generator
 ) -> list[Estimate]:
-    """Return each measure with its 95% interval and p (:func:`estimate`) from resamples of groups.
+    """Return each measure with its 95% interval and p-value (:func:`estimate`) from resamples of groups.
 
     The list has one item per measure. Parameters are those of :func:`resample_sums`.
     """

@@ -125,11 +125,11 @@ def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], b
 
 
 def cases_needed(effect: float, alpha: float) -> float:
-    """Return the smallest number of cases with which a two-sided paired t test finds a standardised
+    """Return the smallest number of cases with which a two-sided paired t-test detects a standardised
     difference with 80% power.
 
-    It is also large enough for the exact randomization test to reach ``alpha``: with n cases, the smallest p
-    of this test is 2 / 2^n. NaN if the effect is 0 or NaN, or 10^9 cases or more are needed.
+    It is also large enough for the exact randomization test to reach ``alpha``: with n cases, the smallest
+    p-value of this test is 2 / 2^n. NaN if the effect is 0 or NaN, or 10^9 cases or more are needed.
 
     Parameters
     ----------
