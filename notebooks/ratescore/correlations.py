@@ -156,7 +156,7 @@ class PrintedAgreement:
         return out_of(sum(lead.sign == 1 for lead in leads), len(leads))
 
     def list_possible_margins(self, column: str, rival: str) -> tuple[list[int], float]:
-        """Return all possible leads of RaTEScore over a rival, and the smallest possible p-value of McNemar's test.
+        """Return all possible leads of RaTEScore over a rival, and the smallest p-value of McNemar's test.
 
         The leads are numbers of pairs in ascending order. Several are possible because accuracies are
         rounded. ``column`` must have accuracies.
