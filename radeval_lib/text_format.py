@@ -20,7 +20,7 @@ def in_words(number: int) -> str:
 
 
 def ordinal(number: int) -> str:
-    """Return the ordinal of an integer from 1 for running text: a word up to ``tenth``, then ``11th``."""
+    """Return the ordinal of a positive integer for running text: a word up to ``tenth``, then ``11th``."""
     suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
     return _RANKS[number - 1] if 1 <= number <= len(_RANKS) else f"{number}{suffix}"
 

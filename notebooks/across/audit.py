@@ -59,7 +59,7 @@ def show_discrepancies(checks: pd.DataFrame) -> HTML:
         first = next(rows.itertuples())
         count_note = f" ({len(rows) - 1} more like it)" if len(rows) > 1 else ""
         quote = escape(quote_words(first.printed, first.exhibit))
-        example = f"{escape(first.check)}: printed {quote}; we compute {escape(first.follows)}{count_note}"
+        example = f"{escape(first.check)}: printed {quote}; we compute {escape(first.computed)}{count_note}"
         explanation = escape(first.explanation) + grey_line(example)
         links = {
             row.exhibit: link(row.notebook, row.anchor, row.label.removeprefix("unnumbered, "))
@@ -80,7 +80,7 @@ def write_letters(checks: pd.DataFrame) -> str:
     for first in (next(rows.itertuples()) for rows in group_by_discrepancy(checks)):
         if first.kind == "paper":
             label = first.label.removeprefix("unnumbered, ")
-            item = f"{label}: printed {quote_words(first.printed, first.exhibit)}; we find {first.follows}. "
+            item = f"{label}: printed {quote_words(first.printed, first.exhibit)}; we find {first.computed}. "
             by_paper.setdefault(str(first.paper), []).append(item + first.explanation)
     return "\n\n\n".join(
         f"Dear authors of {paper},\n\nWe checked the printed numbers of your paper against one another and "
@@ -100,7 +100,7 @@ def show_checks(checks: pd.DataFrame) -> HTML:
             link(row.notebook, row.anchor, row.label) + grey_line(f"[{row.exhibit}.{row.evidence}]"),
             escape(row.check if row.evidence == "printed" else f"{row.check} ({row.evidence})"),
             escape(quote_words(row.printed, row.exhibit)),
-            escape(row.follows),
+            escape(row.computed),
             mark_outcome(row.outcome),
         ]
         for row in checks.itertuples()

@@ -105,8 +105,8 @@ class Comparison:
     def table(self) -> pd.DataFrame:
         """Return a table for printing with a row for each metric and system, the best system first.
 
-        Columns: metric, cluster (a dash if the system is not ranked), system, value, 95 % interval, cases.
-        Values and intervals are strings.
+        The columns are metric, cluster (a dash if the system is not ranked), system, value, 95 % interval and
+        cases. Values and intervals are strings.
         """
         sorted_systems = [
             part.sort_values("value", ascending=_is_lower_better(self.metrics[str(name)]), kind="stable")
@@ -319,15 +319,15 @@ def compare_files(
         columns ``candidate:<system>``.
     candidates : a mapping from the name of each further system to its file, which has a column ``candidate``,
         or columns ``<metric>`` as ``radbook score`` writes them. If the main file has a column ``id``, rows
-        are joined on it and the column ``id`` of the system's file, or a column there with the same values;
-        otherwise, rows are joined by position. Any other column that both files have must have equal values
+        are joined on it and on the system file's ``id``, or any column there with the same values; otherwise,
+        rows are joined by position. Any other column that both files have must have equal values
         in every row.
     metrics, floor : as for :func:`compare`.
 
     Raises
     ------
     MetricError
-        For the same causes as :func:`compare`, or if a file is malformed, two systems have the same name, or
+        In the same cases as :func:`compare`, or if a file is malformed, two systems have the same name, or
         rows cannot be joined.
     """
     frame, columns, notes = read_table(Path(path)), dict(systems or {}), list[str]()
@@ -438,8 +438,8 @@ def _build_table(
             problem = f"the column of system {name!r} has type {type(column).__name__}, expected str"
             raise MetricError(problem, "systems", "For a DataFrame, pass {system name: column}.")
         if not isinstance(name, str) or to_line(name, 80) != name or name in FLOOR:
-            problem = f"{name!r} cannot be the name of a system"
-            raise MetricError(problem, "systems", "Give another printable name of at most 80 characters.")
+            problem = f"system name {name!r} is reserved, too long or not printable"
+            raise MetricError(problem, "systems", "Give a different printable name of at most 80 characters.")
     return frame.reset_index(drop=True), columns
 
 

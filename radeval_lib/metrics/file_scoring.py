@@ -388,7 +388,7 @@ def read_table(path: Path) -> pd.DataFrame:
     Raises
     ------
     MetricError
-        For the same causes as :func:`read_chunks`.
+        In the same cases as :func:`read_chunks`.
     """
     return pd.concat([chunk.frame for chunk in read_chunks(path)], ignore_index=True)
 

@@ -268,13 +268,13 @@ class _GraphMetric(Metric):
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterator[Reason]:
         """Yield a reason for each item of either text, with the position of its first occurrence."""
         texts = (reference, candidate)
-        spans_of_sides: list[dict[Item, Span | None]] = []
+        spans_of_texts: list[dict[Item, Span | None]] = []
         for text, annotation in zip(texts, self.extractor.annotate([*map(one_line, texts)]), strict=True):
-            spans, first_span = find_spans(text, annotation), dict[Item, Span | None]()
+            spans, first_spans = find_spans(text, annotation), dict[Item, Span | None]()
             for key, item in self._list_items(parse_graph(annotation["entities"])):
-                first_span.setdefault(item, spans.get(key))
-            spans_of_sides.append(first_span)
-        reference_spans, candidate_spans = spans_of_sides
+                first_spans.setdefault(item, spans.get(key))
+            spans_of_texts.append(first_spans)
+        reference_spans, candidate_spans = spans_of_texts
         for item in dict.fromkeys([*reference_spans, *candidate_spans]):
             labels = f"{item.label} {item.relation} {item.target_label}" if item.target_label else item.label
             is_shared = item in reference_spans and item in candidate_spans

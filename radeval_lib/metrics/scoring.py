@@ -367,7 +367,7 @@ def explain(
     Returns
     -------
     DataFrame
-        A row for each reason, with the index of the pair's row. Columns: ``column``, the name of the
+        A row for each reason, with the index of the pair's row. The columns are ``column``, the name of the
         candidate's column; ``coverage``, the mean share of meaningful words that the rules read in both texts
         (0 to 1; missing if there are none); ``metric``, and its ``score`` of the pair; the fields of
         :class:`~radeval_lib.metrics.cautions.Reason`; the position of the reason in each text, as
@@ -377,7 +377,7 @@ def explain(
     Raises
     ------
     MetricError
-        For the same causes as :func:`score`.
+        In the same cases as :func:`score`.
 
     Example
     -------

@@ -24,8 +24,8 @@ WIDEST = 0.25
 
 @dataclass(frozen=True)
 class Key:
-    """The name of a check within its exhibit: ``what`` it compares and, if several checks compare the
-    same thing, the ``row`` and ``column`` that distinguish it."""
+    """The name of a check within its exhibit: ``what`` it compares and, if several checks compare
+    it, the ``row`` and ``column`` that distinguish them."""
 
     what: str
     row: str = ""
@@ -180,7 +180,7 @@ def check_value(
 def check_statement(
     name: Key | str,
     claim: str,
-    finding: str,
+    computed: str,
     holds: bool | None,
     *,
     cells: Iterable[Printed] = (),
@@ -192,14 +192,14 @@ def check_statement(
     ----------
     name : the check's key, or what it compares.
     claim : the paper's words.
-    finding : the computed result as a string, with its numbers.
+    computed : the computed result as a string, with its numbers.
     holds : whether the result supports the statement; None if it is inconclusive. Compute it from the data:
         a constant checks nothing.
     cells : the printed cells that are compared.
     asked : our criterion, if the statement sets no number.
     """
     outcome = INCONCLUSIVE if holds is None else HOLDS if holds else FAILS
-    return Check(Key.of(name), claim, finding, outcome, cells=_cell_keys(cells), asked=asked)
+    return Check(Key.of(name), claim, computed, outcome, cells=_cell_keys(cells), asked=asked)
 
 
 def by_reading(checks: Mapping[str, Check]) -> list[Check]:
@@ -213,13 +213,13 @@ def by_reading(checks: Mapping[str, Check]) -> list[Check]:
     return [replace(check, reading=reading) for reading, check in checks.items()]
 
 
-def check_one_sided(name: Key | str, claim: str, finding: str, fails: bool, **settings: Any) -> Check:
+def check_one_sided(name: Key | str, claim: str, computed: str, fails: bool, **settings: Any) -> Check:
     """Return the check of a statement by a test that can contradict but not support it.
 
     It fails if ``fails`` is True, and is otherwise inconclusive and not needed; ``settings`` and the other
     parameters are those of :func:`check_statement`.
     """
-    check = check_statement(name, claim, finding, False if fails else None, **settings)
+    check = check_statement(name, claim, computed, False if fails else None, **settings)
     return replace(check, needed=bool(fails))
 
 
@@ -277,10 +277,10 @@ def check_bounds(name: Key | str, claim: str, cells: Sequence[tuple[Printed, flo
     """
     legible = [triple for triple in cells if not math.isnan(triple[0].value)]
     fits = [cell.high >= low - EDGE and cell.low <= high + EDGE for cell, low, high in legible]
-    finding = f"{out_of(sum(fits), len(legible), str)} within bounds"
+    computed = f"{out_of(sum(fits), len(legible), str)} within bounds"
     if len(legible) == 1:
-        finding += f", {legible[0][1]:,g} to {legible[0][2]:,g}"
-    return check_one_sided(name, claim, finding, not all(fits), cells=[cell for cell, *_ in legible])
+        computed += f", {legible[0][1]:,g} to {legible[0][2]:,g}"
+    return check_one_sided(name, claim, computed, not all(fits), cells=[cell for cell, *_ in legible])
 
 
 def check_groups(

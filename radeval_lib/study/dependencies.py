@@ -89,14 +89,14 @@ def _find_imported_names(tree: ast.AST) -> Iterator[str]:
     """Yield the dotted names that a program imports and uses, except those only for type checking.
 
     ``from a import b`` yields ``a.b``, whether ``b`` is a module or not. The use of ``b.c`` yields ``a.b.c``;
-    the use of ``b`` without an attribute yields ``a.b.*``.
+    the use of ``b`` without an attribute yields ``a.b.*``. Raises SyntaxError on a relative import.
     """
     guards = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
     conditions = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
     type_only = [part for node in conditions if ast.unparse(node.test) in guards for part in node.body]
     skipped = {id(part) for node in type_only for part in ast.walk(node)}
     nodes = [node for node in ast.walk(tree) if id(node) not in skipped]
-    imported, attributed = dict[str, str](), set[int]()
+    imported, ids_with_attribute = dict[str, str](), set[int]()
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
@@ -107,9 +107,9 @@ def _find_imported_names(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{name.name}" for name in node.names)
     for node in nodes:  # ast.walk yields an attribute before the name in it
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
-            attributed.add(id(node.value))
+            ids_with_attribute.add(id(node.value))
             yield f"{imported[node.value.id]}.{node.attr}"
-        elif isinstance(node, ast.Name) and node.id in imported and id(node) not in attributed:
+        elif isinstance(node, ast.Name) and node.id in imported and id(node) not in ids_with_attribute:
             yield f"{imported[node.id]}.*"
 
 
@@ -211,7 +211,8 @@ def modules_of(notebook: str, settings: Profile, inputs: Declared | None = None)
 def readers(source: str, role: str) -> list[str]:
     """Return the names of the functions (``module:name``) and modules that read a role's data from a source.
 
-    The list is empty if the source names no data set.
+    If the source names no data set, the list is empty except for the modules that edit reports, which it has
+    for the role ``edited_reports``.
     """
     if source == registry.SYNTHETIC:
         return [registry.ROLES[role].generator]

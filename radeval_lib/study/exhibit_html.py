@@ -225,17 +225,18 @@ def is_shown_by_cells(result: Result) -> bool:
     return bool(result.checks) and is_table and printed_numbers.has_table(result.exhibit)
 
 
-def compared_cells(result: Result) -> pd.DataFrame:
-    """Return each cell of the exhibit's printed table with the recomputed number and the check's outcome.
+def cell_outcomes(result: Result) -> pd.DataFrame:
+    """Return each cell of the exhibit's printed table with the recomputed number and the outcome.
 
     Returns
     -------
     DataFrame
-        One row per cell: the table's key columns and ``printed`` (str); ``follows`` (str, the number computed
-        for this cell alone, or empty), ``low`` and ``high`` (float64, its interval, or NaN), ``outcome``
-        (str, one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`, :data:`COMPARED`, or empty if no
-        check compares the cell), and ``discrepancy`` (str, the discrepancy's name in ``paper.yml``, or
-        empty). If several checks compare this cell alone, the row shows the first with the worst outcome.
+        One row per cell: the table's key columns and ``printed`` (str); ``computed`` (str, the number
+        computed for this cell alone, or empty), ``low`` and ``high`` (float64, its interval, or NaN),
+        ``outcome`` (str, one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`, :data:`COMPARED`, or
+        empty if no check compares the cell), and ``discrepancy`` (str, the discrepancy's name in
+        ``paper.yml``, or empty). If several checks compare this cell alone, the row shows the first with the
+        worst outcome.
     """
     frame = printed_numbers.printed(result.exhibit)
     keys = frame.drop(columns=_VALUE_COLUMNS)
@@ -249,28 +250,28 @@ def compared_cells(result: Result) -> pd.DataFrame:
             rows.append((worst.computed, worst.low, worst.high, worst.outcome, worst.discrepancy))
         else:
             rows.append(("", None, None, COMPARED if cell_checks else "", ""))
-    follows = pd.DataFrame(
-        rows, columns=["follows", "low", "high", "outcome", "discrepancy"], index=frame.index
+    outcomes = pd.DataFrame(
+        rows, columns=["computed", "low", "high", "outcome", "discrepancy"], index=frame.index
     )
-    return keys.join(frame["printed"]).join(follows.astype({"low": "float64", "high": "float64"}))
+    return keys.join(frame["printed"]).join(outcomes.astype({"low": "float64", "high": "float64"}))
 
 
 def table_to_download(result: Result) -> pd.DataFrame:
     """Return the table of a result that readers can download.
 
-    This is the printed table with the recomputed numbers (:func:`compared_cells`) if the page shows it,
+    This is the printed table with the recomputed numbers (:func:`cell_outcomes`) if the page shows it,
     otherwise the rebuilt table or, if there is none, a table with one row per check and the columns
-    ``check``, ``printed``, ``follows`` and ``outcome``.
+    ``check``, ``printed``, ``computed`` and ``outcome``.
     """
     if is_shown_by_cells(result):
-        return compared_cells(result)
+        return cell_outcomes(result)
     if result.table:
         return pd.DataFrame(result.table)
     rows = [
         (check.name, quote_words(check.printed, result.exhibit), check.computed, check.outcome)
         for check in result.checks
     ]
-    return pd.DataFrame(rows, columns=["check", "printed", "follows", "outcome"], dtype=str)
+    return pd.DataFrame(rows, columns=["check", "printed", "computed", "outcome"], dtype=str)
 
 
 def table_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = False) -> Markup:
@@ -282,7 +283,7 @@ def table_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = 
         name stands for failures without a known discrepancy.
     opened : whether to show the table unfolded whatever its length, for use in a box that is itself folded.
     """
-    cells, template = compared_cells(result), _load_template()
+    cells, template = cell_outcomes(result), _load_template()
     explanations = {name: discrepancy.explanation for name, discrepancy in result.discrepancies.items()}
 
     def format_cell(row: Any) -> str:

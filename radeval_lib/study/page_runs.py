@@ -157,7 +157,7 @@ class PageRun(runs.Run):
 
     def labels(self, metrics: Mapping[str, Metric]) -> dict[str, str]:
         """Return a mapping from the title of each metric to its label (:func:`metric_label`). If the page
-        reads stored scores, the models of these replace the profile's."""
+        reads stored scores, their models replace the profile's."""
         models = dict(self.whole_profile.models)
         for source in self.recorded_sources():
             stored_models = _load_recording(source).description["models"]
@@ -415,9 +415,11 @@ class OpenExhibit:
         """Add and return the check of a printed number (:func:`radeval_lib.study.checks.check_value`)."""
         return self.add(checks.check_value(name, printed, computed, **settings))[0]
 
-    def states(self, name: Key | str, claim: str, finding: str, holds: bool | None, **settings: Any) -> Check:
+    def states(
+        self, name: Key | str, claim: str, computed: str, holds: bool | None, **settings: Any
+    ) -> Check:
         """Add and return the check of a statement (:func:`radeval_lib.study.checks.check_statement`)."""
-        return self.add(checks.check_statement(name, claim, finding, holds, **settings))[0]
+        return self.add(checks.check_statement(name, claim, computed, holds, **settings))[0]
 
     def leads(
         self, name: Key | str, claim: str, values: Mapping[str, Printed | float], **settings: Any

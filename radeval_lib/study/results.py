@@ -163,24 +163,25 @@ def judge(
     checks: Sequence[Check],
     discrepancies: Mapping[str, Discrepancy],
     *,
-    supports: bool = True,
-    as_source: bool = True,
+    is_supported: bool = True,
+    matches_source: bool = True,
 ) -> str:
     """Return the verdict on a result, one of :data:`radeval_lib.study.verdicts.VERDICTS`, from its checks.
 
     The verdict is failure if a statement fails. Otherwise it is inconclusive if a statement that the exhibit
-    needs is inconclusive, if no statement holds, or if ``supports`` is False. Otherwise the result holds. A
-    statement with several readings has the outcome that they share (:func:`statement_outcome`). Statements
-    left open only by readings or conventions get a separate verdict, and so do edited cells.
+    needs is inconclusive, if no statement holds, or if ``is_supported`` is False. Otherwise the result holds.
+    A statement with several readings has the outcome that they share (:func:`statement_outcome`). Statements
+    that are inconclusive only because of readings or open conventions get a separate verdict, and so do
+    edited cells.
 
     Parameters
     ----------
     kind : the kind of result, one of :data:`radeval_lib.study.verdicts.KINDS`.
     checks : the checks, no two with the same key and reading.
-    discrepancies : a mapping from the name that checks cite to each discrepancy.
-    supports : False if the checks decide none of the exhibit's own cells or statements, or if the exhibit is
-        a figure that nobody inspected.
-    as_source : whether the executed cells are those of the notebook's source.
+    discrepancies : the discrepancies by the name that checks cite.
+    is_supported : False if the checks decide none of the exhibit's own cells or statements, or if the
+        exhibit is a figure that nobody inspected.
+    matches_source : whether the executed cells are those of the notebook's source.
 
     Raises
     ------
@@ -193,14 +194,15 @@ def judge(
         raise ResultError("the result has no checks", remedy="Add a check, or do not record the exhibit.")
     counts = Counter((check.key, check.reading) for check in checks)
     if repeated := sorted(str(key) for (key, _), count in counts.items() if count > 1):
-        raise ResultError(f"two checks have the key {repeated[0]!r}", remedy="Give each a separate key.")
-    if not as_source:
+        problem = f"two checks have the same key {repeated[0]!r} and reading"
+        raise ResultError(problem, remedy="Change one key or reading.")
+    if not matches_source:
         return verdicts.EDITED
     unresolved = [readings for readings in group_by_key(checks) if _is_open(readings)]
     conclusive = set(map(statement_outcome, group_by_key(checks))) - {INCONCLUSIVE}
     outcome = verdicts.outcome([*conclusive, *([INCONCLUSIVE] if unresolved else [])])
 
-    def is_by_reading(readings: Sequence[Check]) -> bool:
+    def depends_on_reading(readings: Sequence[Check]) -> bool:
         """Return whether a statement is inconclusive because of its readings or an open convention."""
         kinds = {discrepancies[check.discrepancy].kind for check in readings if check.discrepancy}
         outcomes = {check.outcome for check in readings}
@@ -208,9 +210,9 @@ def judge(
             OPEN_CONVENTION in kinds and (len(readings) == 1 or HOLDS in outcomes)
         )
 
-    if outcome != FAILS and unresolved and all(map(is_by_reading, unresolved)):
-        return verdicts.BY_READING
-    return verdicts.verdict(kind, INCONCLUSIVE if outcome == HOLDS and not supports else outcome)
+    if outcome != FAILS and unresolved and all(map(depends_on_reading, unresolved)):
+        return verdicts.DEPENDS_ON_READING
+    return verdicts.verdict(kind, INCONCLUSIVE if outcome == HOLDS and not is_supported else outcome)
 
 
 def group_by_key(checks: Sequence[Check]) -> list[list[Check]]:
@@ -361,8 +363,8 @@ def record(
             verdicts.kind(evidence, substitutes, implementation),
             explained,
             discrepancies,
-            supports=was_seen and extent is not None and extent.checked > 0,
-            as_source=provenance["notebook"]["as_source"] is not False,
+            is_supported=was_seen and extent is not None and extent.checked > 0,
+            matches_source=provenance["notebook"]["matches_source"] is not False,
         ),
         coverage=extent,
         checks=explained,

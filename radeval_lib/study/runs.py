@@ -83,7 +83,16 @@ class Run:
     def find(self, dataset: str, file: str = "") -> Path | None:
         """Verify a data set's file, record it as read, and return its path, or None if the file is absent.
 
-        ``file`` is the path, or the end of the path, of the file; by default, the data set's first file.
+        ``file`` is the file's path or the end of it; by default, the data set's first file.
+
+        Raises
+        ------
+        NotebookError
+            If the notebook does not declare ``dataset``.
+        ChecksumError
+            If the file's size or SHA-256 differs from its manifest entry.
+        ManifestError
+            If the data set is unknown, or no file or more than one file matches ``file``.
         """
         self.require_declared("data", dataset)
         if (path := manifests.find(dataset, self.data_root, file)) is not None:

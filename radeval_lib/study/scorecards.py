@@ -55,14 +55,15 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     -------
     DataFrame
         ``exhibit`` (its id), ``paper``, ``label``, ``title``, ``kind``, ``notebook``, ``anchor`` and
-        ``needs`` (what a check would need). From the result that decides the verdict: ``verdict`` and
-        ``outcome`` (both ``not checked`` without a result) and ``place`` (the HTML id on its page),
-        ``weight``, ``coverage`` (in words), ``fails`` (the first failing statement and the computed result)
-        and ``evidence`` (all empty without a result). A column for each kind of evidence with the verdict and
-        coverage on it (empty without a result). ``checks``, ``failing`` and ``inconclusive``: the numbers of
-        all, failing and inconclusive checks of all results; readings of one statement count once.
+        ``requirement`` (what a check would need). The result that decides the verdict gives ``verdict`` and
+        ``outcome`` (both ``not checked`` without a result) and ``html_id`` (on its page), ``weight``,
+        ``coverage`` (in words), ``first_failure`` (the first failing statement and the computed result) and
+        ``evidence`` (all empty without a result). Each kind of evidence has a column with the verdict and
+        coverage on it (empty without a result). ``n_checks``, ``n_failing`` and ``n_inconclusive`` are the
+        numbers of all, failing and inconclusive checks of all results; readings of one statement count once.
     """
     by_exhibit: dict[str, list[Result]] = {}
+    single_columns = ("html_id", "weight", "coverage", "first_failure", "evidence")
     for result in results:
         by_exhibit.setdefault(result.exhibit, []).append(result)
     rows = []
@@ -77,28 +78,28 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
             "kind": entry.kind.replace("_", " "),
             "notebook": entry.notebook,
             "anchor": entry.anchor,
-            "needs": f"{legibility}would need {entry.would_need}",
+            "requirement": f"{legibility}would need {entry.would_need}",
             "verdict": verdicts.NOT_CHECKED,
             "outcome": verdicts.NOT_CHECKED,
-            **dict.fromkeys(("place", "weight", "coverage", "fails", "evidence", *verdicts.EVIDENCE), ""),
+            **dict.fromkeys((*single_columns, *verdicts.EVIDENCE), ""),
         }
         for result in reversed(ranked):  # the first of the ranking comes last and overwrites the others
             coverage = result.coverage.words if result.coverage else ""
             row |= {name: getattr(result, name) for name in ("verdict", "outcome", "weight", "evidence")}
-            row["coverage"], row["place"], row["fails"] = coverage, entry.anchor, ""
+            row |= {"coverage": coverage, "html_id": entry.anchor, "first_failure": ""}
             by_key = group_by_key(result.checks)
             failing = [checks[0] for checks in by_key if statement_outcome(checks) == verdicts.FAILS]
             for check in failing[:1]:
                 subject = "" if check.stated is None else f"{check.key}: "
-                row["fails"] = f"{subject}{printed_words(check, entry.id)}, found {check.computed}"
+                row["first_failure"] = f"{subject}{printed_words(check, entry.id)}, found {check.computed}"
             if is_shown_by_cells(result):
-                row["place"] = html_id_of(result)
+                row["html_id"] = html_id_of(result)
             row[result.evidence] = result.verdict + (f" ({coverage})" if coverage else "")
         outcomes = Counter(
             statement_outcome(readings) for result in ranked for readings in group_by_key(result.checks)
         )
-        row |= {"checks": outcomes.total(), "failing": outcomes[verdicts.FAILS]}
-        rows.append({**row, "inconclusive": outcomes[verdicts.INCONCLUSIVE]})
+        row |= {"n_checks": outcomes.total(), "n_failing": outcomes[verdicts.FAILS]}
+        rows.append({**row, "n_inconclusive": outcomes[verdicts.INCONCLUSIVE]})
     return pd.DataFrame(rows)
 
 
@@ -123,7 +124,7 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
     -------
     DataFrame
         ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``check`` (its name),
-        ``what``, ``printed``, ``follows`` (the computed result), ``outcome``, and the ``discrepancy`` that
+        ``what``, ``printed``, ``computed``, ``outcome``, and the ``discrepancy`` that
         explains the outcome (its name), with ``kind``, ``explanation``, ``weight`` and ``reply``. Without a
         discrepancy, the first three are empty, ``weight`` is ``number`` and ``reply`` is ``not asked``.
     """
@@ -138,7 +139,7 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
         for entry in [entries[result.exhibit]]
         for check in result.checks
     ]
-    columns = "exhibit paper label notebook anchor evidence check what printed follows outcome discrepancy"
+    columns = "exhibit paper label notebook anchor evidence check what printed computed outcome discrepancy"
     return pd.DataFrame(rows, columns=[*columns.split(), "kind", "explanation", "weight", "reply"])
 
 
@@ -147,7 +148,7 @@ def url_of(row: Any) -> str:
 
     ``row`` is a row of :func:`scorecard`.
     """
-    return f"{row.notebook}.html{f'#{row.place}' if row.place else ''}"
+    return f"{row.notebook}.html{f'#{row.html_id}' if row.html_id else ''}"
 
 
 def link_to(row: Any, to_notebooks: str) -> str:
@@ -164,13 +165,13 @@ def unchecked_paragraph(card: pd.DataFrame, notebook: str) -> str:
     """Return an HTML paragraph that lists the exhibits of a page that this build did not check, and what they
     would need; empty if there are none."""
     rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_CHECKED)]
-    by_needs: dict[str, list[str]] = {}
+    by_requirement: dict[str, list[str]] = {}
     for row in rows.itertuples():
         # An exhibit without a number is named by the beginning of its title.
         numbered = re.fullmatch(r"(Table|Figure|Equation) \S+", row.label)
         name = row.label if numbered else f"“{re.split(r'[:;] | [(]', row.title)[0]}”"
-        by_needs.setdefault(escape(row.needs), []).append(escape(name))
-    items = [f"{joined(names)} ({needs})" for needs, names in by_needs.items()]
+        by_requirement.setdefault(escape(row.requirement), []).append(escape(name))
+    items = [f"{joined(names)} ({requirement})" for requirement, names in by_requirement.items()]
     return f'<p class="muted">Not checked: {"; ".join(items)}.</p>' if items else ""
 
 
@@ -186,7 +187,9 @@ def claims_table(card: pd.DataFrame, paper: str, to_notebooks: str) -> str:
         badge = verdict_badge(str(row.verdict), str(row.outcome), coverage, str(row.weight))
         cut_at = "; not checked: " if row.verdict == verdicts.NOT_CHECKED else "\n"
         claim = f"{escape(str(row.title).split(cut_at)[0])} ({link_to(row, to_notebooks)})"
-        rows.append((claim, badge + grey_line(escape(f"fails: {row.fails}") if row.fails else "")))
+        rows.append(
+            (claim, badge + grey_line(escape(f"fails: {row.first_failure}") if row.first_failure else ""))
+        )
     frame = pd.DataFrame(rows, columns=["claim", "verdict, and statements decided"])
     return table_html(frame, f"{paper}: its claims in this build", index=False, raw=tuple(frame))
 

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     import nbformat
 
 ALL = "all"
-"""Under ``results``: the results of every page that does not itself declare ``all``; under ``papers``: every
-paper."""
+"""The word that stands, under ``results``, for every page that does not itself declare it and, under
+``papers``, for every paper."""
 INJECTED = "# Parameters"
 """The beginning of the cell in which papermill injects parameters."""
 
@@ -159,16 +159,16 @@ def executed_cells() -> list[str] | None:
 def describe_notebook(notebook: str) -> dict[str, Any]:
     """Return the identity of a running notebook, for its provenance.
 
-    ``path`` is the path of the source, ``cells`` the SHA-256 of the cells that ran, and ``as_source`` whether
-    these are the first cells of the source, in the same order. ``cells`` and ``as_source`` ignore the cell
-    that papermill injects; outside a kernel, they are None.
+    ``path`` is the path of the source, ``cells`` the SHA-256 of the cells that ran, and ``matches_source``
+    whether these are the first cells of the source, in the same order. The last two ignore the cell that
+    papermill injects; outside a kernel, they are None.
     """
     path = display_path(path_of(notebook))
     if (executed := executed_cells()) is None:
-        return {"path": path, "cells": None, "as_source": None}
+        return {"path": path, "cells": None, "matches_source": None}
     cells = [cell for cell in executed if not cell.startswith(INJECTED)]
-    as_source = cells == source_cells(notebook)[: len(cells)]
-    return {"path": path, "cells": checksums.of_text("\n\n".join(cells)), "as_source": as_source}
+    matches_source = cells == source_cells(notebook)[: len(cells)]
+    return {"path": path, "cells": checksums.of_text("\n\n".join(cells)), "matches_source": matches_source}
 
 
 def read_source(path: Path) -> nbformat.NotebookNode:

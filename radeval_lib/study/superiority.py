@@ -25,7 +25,7 @@ from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE
 from radeval_lib.text_format import p_digits, p_words
 
 LEVEL = 0.05  # significance level of the two-sided tests
-_BY_SIGN = {1: HOLDS, 0: INCONCLUSIVE, -1: FAILS}
+_OUTCOME_BY_SIGN = {1: HOLDS, 0: INCONCLUSIVE, -1: FAILS}
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def check_superiority(
         replace(key, what=f"{key.what}: order"),
         claim,
         f"{weakest} {_format_number(pair[0], decimals)}, {strongest} {_format_number(pair[1], decimals)}",
-        _BY_SIGN[sign],
+        _OUTCOME_BY_SIGN[sign],
         aspect="order",
         cells=tuple(value.keys for value in systems.values() if isinstance(value, Printed) and value.keys),
     )
@@ -164,33 +164,32 @@ def unknown_leads(
 def _check_lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool) -> Check:
     """Return the check of the leads over all rivals; ``leads`` is a mapping from rival to the lead over it.
 
-    The check holds if all leads are established, fails if the opposite of one is, and is otherwise
-    inconclusive.
+    The check holds if all leads are established, fails if any is reversed, and is otherwise inconclusive.
     ``needed`` says whether the exhibit's verdict needs the check to be conclusive.
     """
     signs = [lead.sign for lead in leads.values()]
-    outcome = _BY_SIGN[min(signs)]
-    by_sign = {1: "established", 0: "not established", -1: "established the other way"}
+    outcome = _OUTCOME_BY_SIGN[min(signs)]
+    wording_by_sign = {1: "established", 0: "not established", -1: "established the other way"}
     if len(set(leads.values())) == 1:
         (lead,) = set(leads.values())
-        finding = f"lead {by_sign[lead.sign]}: {lead.wording}"
+        computed = f"lead {wording_by_sign[lead.sign]}: {lead.wording}"
     else:
         exceptions = [f"{rival} ({lead.wording})" for rival, lead in leads.items() if lead.sign < 1]
-        finding = f"lead established over {signs.count(1) or 'none'} of {len(signs)}"
-        finding += f"; not over {', '.join(exceptions)}" if exceptions else ""
+        computed = f"lead established over {signs.count(1) or 'none'} of {len(signs)}"
+        computed += f"; not over {', '.join(exceptions)}" if exceptions else ""
     if len(leads) > 1 and set(leads.values()) != {UNKNOWN}:
-        finding += "; each at 5%, not corrected for their number"
-    return Check(key, claim, finding, outcome, aspect="lead", needed=needed)
+        computed += "; each at 5%, not corrected for their number"
+    return Check(key, claim, computed, outcome, aspect="lead", needed=needed)
 
 
-def check_no_deficit(name: Key | str, claim: str, finding: str, lead: Lead) -> Check:
+def check_no_deficit(name: Key | str, claim: str, computed: str, lead: Lead) -> Check:
     """Return the check of a claim that one thing is at least as good as another.
 
-    It holds if the lead is established, fails if the opposite lead is, and is otherwise inconclusive, because
-    a higher number alone does not exclude a deficit. ``claim`` has the paper's words, ``finding`` the
-    computed result.
+    It holds if the lead is established, fails if it is reversed, and is otherwise inconclusive, because a
+    higher number alone does not exclude a deficit. ``claim`` has the paper's words, ``computed`` the computed
+    result.
     """
-    return Check(Key.of(name), claim, finding, _BY_SIGN[lead.sign])
+    return Check(Key.of(name), claim, computed, _OUTCOME_BY_SIGN[lead.sign])
 
 
 Number = Printed | float

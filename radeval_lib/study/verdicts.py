@@ -37,7 +37,7 @@ RESTS_ON = {
 }
 EVIDENCE = tuple(RESTS_ON)
 Evidence = Annotated[str, require_one_of(EVIDENCE)]
-# If an exhibit was rebuilt on several kinds of evidence, its verdict rests on the first of these.
+# If an exhibit was rebuilt on several kinds of evidence, its verdict rests on the kind that comes first here.
 STRENGTH = ("credentialed", "open", "recorded", "released", "printed", "definition", "synthetic")
 
 PAPERS_OWN, OURS = "the paper's", "ours"
@@ -48,7 +48,7 @@ Implementation = Annotated[str, require_one_of(IMPLEMENTATIONS)]
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
 CHECK_OUTCOMES = (HOLDS, FAILS, INCONCLUSIVE)
 Outcome = Annotated[str, require_one_of(CHECK_OUTCOMES)]
-BY_READING = "inconclusive: depends on the reading"
+DEPENDS_ON_READING = "inconclusive: depends on the reading"
 IMPLEMENTED, EXPERIMENT, NOT_CHECKED = "implemented", "our experiment", "not checked"
 EDITED = "from an edited notebook"
 """The verdict if the executed cells differ from the notebook's source."""
@@ -63,7 +63,7 @@ _WORDS = {
     "other data": {HOLDS: "holds on other data", FAILS: "fails on other data"},
 }
 _CONCLUSIVE = [word for words in _WORDS.values() for word in words.values()]
-VERDICTS = (*_CONCLUSIVE, INCONCLUSIVE, BY_READING, *_OTHER_OUTCOMES)
+VERDICTS = (*_CONCLUSIVE, INCONCLUSIVE, DEPENDS_ON_READING, *_OTHER_OUTCOMES)
 Verdict = Annotated[str, require_one_of(VERDICTS)]
 KINDS = ("data", "numbers", "other data", IMPLEMENTED, EXPERIMENT)
 """The kinds of results, strongest first."""
@@ -145,4 +145,4 @@ def verdict(kind: str, checks_outcome: str) -> str:
 def outcome_of(verdict: str) -> str:
     """Return the outcome that a verdict states, one of :data:`OUTCOMES`."""
     by_verdict = {word: outcome for words in _WORDS.values() for outcome, word in words.items()}
-    return (by_verdict | {BY_READING: INCONCLUSIVE}).get(verdict, verdict)
+    return (by_verdict | {DEPENDS_ON_READING: INCONCLUSIVE}).get(verdict, verdict)

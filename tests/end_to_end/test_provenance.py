@@ -25,7 +25,7 @@ def test_every_result_and_finding_names_data_code_settings_and_cells(smoke: Path
     for name, content in contents.items():
         made = content["provenance"]
         assert {"code", "data", "models", "profile", "seed"} <= set(made), name
-        assert made["notebook"]["as_source"], name
+        assert made["notebook"]["matches_source"], name
         assert not [model for model in made["models"].values() if model["name"].startswith("/")], name
 
 

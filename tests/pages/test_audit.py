@@ -18,7 +18,7 @@ def _audit(*rows: tuple[str, str, str]) -> pd.DataFrame:
     return table.assign(
         **always,
         printed="1",
-        follows="2",
+        computed="2",
         label=table["exhibit"],
         anchor=table["exhibit"],
         check=names,

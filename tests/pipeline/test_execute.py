@@ -61,7 +61,7 @@ def test_cells_that_are_not_the_sources_get_no_verdict(tiny: TinyRepository) -> 
     for edit in (("no such text", ""), ("1 + 1", "1 + 0 + 1")):
         assert tiny.run([sys.executable, "-c", EDITED, *edit]).returncode == 0
         result = json.loads(path.read_text(encoding="utf-8"))
-        verdicts[result["provenance"]["notebook"]["as_source"]] = result["verdict"]
+        verdicts[result["provenance"]["notebook"]["matches_source"]] = result["verdict"]
     assert verdicts == {True: "consistent", False: "from an edited notebook"}
 
 

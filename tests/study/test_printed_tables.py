@@ -17,7 +17,7 @@ from radeval_lib.papers.printed_numbers import (
     printed,
 )
 from radeval_lib.study import Estimate, Key, begin, check_statement, check_value, record
-from radeval_lib.study.exhibit_html import compared_cells, exhibit_html, table_by_cell
+from radeval_lib.study.exhibit_html import cell_outcomes, exhibit_html, table_by_cell
 from radeval_lib.study.results import Result, Sample
 
 TABLES = [key for key, entry in ledger().items() if entry.kind in ("table", "figure") and has_table(key)]
@@ -42,10 +42,10 @@ def table7(tmp_path: Path) -> Result:
 
 
 def test_every_cell_stands_with_what_follows(table7: Result) -> None:
-    cells = compared_cells(table7).set_index(["model", "metric"])
+    cells = cell_outcomes(table7).set_index(["model", "metric"])
     assert len(cells) == len(printed("rales.table7"))
     wrong, right = cells.loc[("BERT_base", "average rank")], cells.loc[("RadBERT_2", "average rank")]
-    assert (wrong["printed"], wrong["follows"], wrong["outcome"]) == ("10.8", "8.3 [8.0, 8.6]", "fails")
+    assert (wrong["printed"], wrong["computed"], wrong["outcome"]) == ("10.8", "8.3 [8.0, 8.6]", "fails")
     assert (wrong["low"], wrong["high"], wrong["discrepancy"]) == (8.0, 8.6, "arrow_of_aklu")
     assert (right["outcome"], right["discrepancy"]) == ("holds", "")
     assert set(cells.loc[[("BERT_base", "ECE"), ("BERT_large", "ECE")], "outcome"]) == {"compared"}
@@ -72,7 +72,7 @@ def test_a_table_of_which_no_cell_is_compared_is_folded(table7: Result) -> None:
 def test_of_several_checks_of_a_cell_the_worst_stands(table7: Result) -> None:
     cell_at = cell(printed("rales.table7"), model="BERT_base", metric="average rank")
     twice = (check_value("right", cell_at, 10.8), *table7.checks)
-    cells = compared_cells(replace(table7, checks=twice)).set_index(["model", "metric"])
+    cells = cell_outcomes(replace(table7, checks=twice)).set_index(["model", "metric"])
     assert cells.loc[("BERT_base", "average rank"), "outcome"] == "fails"
 
 

@@ -80,8 +80,8 @@ def test_an_open_convention_contradicts_nothing() -> None:
 
 
 def test_what_decides_nothing_of_the_exhibit_supports_nothing() -> None:
-    assert judge("numbers", [YES], {}, supports=False) == "inconclusive"
-    assert judge("numbers", [NO], {}, supports=False) == "inconsistent"
+    assert judge("numbers", [YES], {}, is_supported=False) == "inconclusive"
+    assert judge("numbers", [NO], {}, is_supported=False) == "inconsistent"
 
 
 def test_coverage_by_hand() -> None:
@@ -130,7 +130,7 @@ def test_what_stands_in_reproduces_nothing(rated: PageRun, run: PageRun) -> None
     cards = [
         scorecard(results).set_index("exhibit").loc[_exhibit()] for results in ([shown], [shown, printed])
     ]
-    assert list(cards[0][["verdict", "fails"]]) == ["fails on other data", "fails: 2, found 3"]
+    assert list(cards[0][["verdict", "first_failure"]]) == ["fails on other data", "fails: 2, found 3"]
     assert (cards[1]["verdict"], cards[1]["evidence"]) == ("consistent", "printed")
 
 
@@ -243,7 +243,7 @@ def test_the_scorecard_has_every_exhibit_and_its_strongest_evidence(run: PageRun
     assert list(card.index) == list(ledger())
     row = card.loc[_exhibit()]
     assert list(row[["verdict", "outcome", "evidence"]]) == ["consistent", "holds", "printed"]
-    assert list(row[["synthetic", "checks", "failing", "inconclusive"]]) == ["our experiment", 1, 0, 0]
+    assert list(row[["synthetic", "n_checks", "n_failing", "n_inconclusive"]]) == ["our experiment", 1, 0, 0]
     assert (card.drop(_exhibit())["verdict"] == "not checked").all()
     assert len(audit(read_all(run.output_dir))) == 1
 

@@ -307,8 +307,8 @@ def normalize_rows(vectors: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def build_penalty_matrix(p: float, options: Options) -> NDArray[np.float64]:
-    """Return the penalty for each (query type, match type), float64 of shape (5, 5): p if the option
-    ``penalty`` says that the types mismatch, else 1."""
+    """Return the penalty for each (query type, match type), float64 of shape (5, 5): p if the types
+    mismatch under the option ``penalty``, else 1."""
 
     def is_mismatch(a: str, b: str) -> bool:
         opposite = (a in POSITIVE and b in NEGATED) or (a in NEGATED and b in POSITIVE)

@@ -66,7 +66,7 @@ class FindingClause(Clause):
     state : the predicate that states the finding; None if its name does.
     change_form : "pre" (before the noun), "post" (after it), "verb" (as the predicate), or "" for no change.
     place_precedes, size_precedes : whether the place and the size precede the noun.
-    looks_follow : whether the appearance follows as a separate sentence.
+    descriptors_follow : whether the appearance follows as a separate sentence.
     is_short : whether the place is abbreviated.
     span, diagnosis, hedge : the (start, end) of the finding, the suggested diagnosis and the words that hedge
         the diagnosis.
@@ -91,7 +91,7 @@ class FindingClause(Clause):
         self.landmarks: list[tuple[Span, Span]] = []
         self.subject_id = -1
         self.change_form = ""
-        self.looks_follow = False
+        self.descriptors_follow = False
         if concept.names:
             self._choose_name()
         place, place_byte = self.place, get_byte(wording_seed, Byte.PLACE)
@@ -110,9 +110,10 @@ class FindingClause(Clause):
     def _choose_name(self) -> None:
         """Choose the name and its number; if possible, it repeats no word of the appearance or the place."""
         finding, names = self.finding, self.concept.names
-        look_words = frozenset[str]().union(*(self.lexicon.looks[look].words for look in finding.looks))
-        if look_words:
-            names = tuple(name for name in names if not name.words & look_words) or names
+        descriptors = (self.lexicon.descriptors[key].words for key in finding.descriptors)
+        descriptor_words = frozenset[str]().union(*descriptors)
+        if descriptor_words:
+            names = tuple(name for name in names if not name.words & descriptor_words) or names
         if self.style == "hospital" and self.concept.shorts and not finding.many:
             names = names + self.concept.shorts
         if finding.many:
@@ -147,9 +148,9 @@ class FindingClause(Clause):
             modifiers.append(pick(steps[finding.severity], wording_seed, Byte.SEVERITY))
         if finding.size_mm and self.size_precedes and not concept.device:
             modifiers.append(self._build_size())
-        if finding.looks and not self.looks_follow:
-            looks = (self.lexicon.looks[look] for look in finding.looks)
-            modifiers += [look for look in looks if not look.words & self.name_words]
+        if finding.descriptors and not self.descriptors_follow:
+            descriptors = map(self.lexicon.descriptors.__getitem__, finding.descriptors)
+            modifiers += [phrase for phrase in descriptors if not phrase.words & self.name_words]
         if self.prefix is not None:
             modifiers.append(self.prefix)
         return modifiers
@@ -334,14 +335,14 @@ class FindingClause(Clause):
         builder.add_entity(start, builder.end, "Disease" if concept.disease else "Abnormality")
         builder.relate(self.head, "suggestive_of", head)
 
-    def write_looks(self) -> None:
+    def write_appearance(self) -> None:
         """Write the appearance as a separate sentence, such as "It is spiculated"."""
         builder = self.builder
         builder.add_text("they are" if self.plural else "it is")
-        for index, look in enumerate(self.finding.looks):
+        for index, descriptor in enumerate(self.finding.descriptors):
             if index:
                 builder.add_text("and")
-            start, head, _ = builder.add_phrase(self.lexicon.looks[look], self.label)
+            start, head, _ = builder.add_phrase(self.lexicon.descriptors[descriptor], self.label)
             builder.relate(head, "modify", self.head)
             builder.add_entity(start, builder.end, "Abnormality")
 

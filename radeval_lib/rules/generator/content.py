@@ -41,8 +41,8 @@ class Chances:
     longest_denial: int  # the maximum number of concepts in one denial
     other_order: float  # the probability that a report begins with another organ system than usual
     joined: float  # the probability of joining a statement to the one before it, if possible
-    look: float
-    second_look: float
+    descriptor: float
+    second_descriptor: float
     suggestion: float
     remark: float = 0.12  # the probability of a remark of weight 1
     no_place: float = 0.4  # the probability that a vague finding has no place
@@ -60,11 +60,11 @@ class Chances:
 CHANCES: dict[Style, Chances] = {
     "hospital": Chances(
         counts=(0.24, 0.22, 0.20, 0.15, 0.10, 0.06, 0.03), rare=0.02, device=0.22, normal=0.1, denial_limit=7,
-        longest_denial=3, other_order=0.35, joined=0.3, look=0.35, second_look=0, suggestion=0.3,
+        longest_denial=3, other_order=0.35, joined=0.3, descriptor=0.35, second_descriptor=0, suggestion=0.3,
     ),
     "encyclopaedic": Chances(
         counts=(0.02, 0.34, 0.30, 0.20, 0.10, 0.04, 0.0), rare=2.5, device=0.06, normal=0.055, denial_limit=4,
-        longest_denial=4, other_order=0, joined=0.6, look=0.85, second_look=0.5, suggestion=0.45,
+        longest_denial=4, other_order=0, joined=0.6, descriptor=0.85, second_descriptor=0.5, suggestion=0.45,
     ),
 }  # fmt: skip
 
@@ -169,15 +169,16 @@ def draw_size(rng: Random, low: int, high: int, two_diameters: bool) -> tuple[in
 def draw_finding(
     rng: Random, concept: Concept, exam: Exam, style: Style, *, prior: bool, blocked: frozenset[str]
 ) -> PlannedFinding:
-    """Return a finding with drawn attributes: place, side, severity, number, size, looks, certainty, change
-    and suggested diagnosis.
+    """Return a finding with drawn attributes: place, side, severity, number, size, descriptors, certainty,
+    change and suggested diagnosis.
 
     The order of the draws is fixed, so equal random numbers give equal findings.
 
     Parameters
     ----------
     concept : the entry of the finding in the lexicon.
-    exam : the examination, which determines the possible places and looks, and how often sizes are stated.
+    exam : the examination, which determines the possible places and descriptors, and how often sizes are
+        stated.
     style : the style, which determines the probability of each attribute (``CHANCES``).
     prior : whether there is an earlier examination, so that a change can be stated.
     blocked : keys of concepts that the finding must not suggest.
@@ -208,7 +209,8 @@ def draw_finding(
             size_mm = draw_size(
                 rng, *concept.size, two_diameters=not is_x_ray and rng.random() < chances.two_diameters
             )
-    looks = _draw_looks(rng, concept.looks.get("any", ()) + concept.looks.get(exam.modality, ()), chances)
+    groups = concept.descriptors.get("any", ()) + concept.descriptors.get(exam.modality, ())
+    descriptors = _draw_descriptors(rng, groups, chances)
     is_uncertain = concept.uncertain and not concept.device and rng.random() < chances.uncertain
     change = _draw_change(rng, concept, chances) if prior and rng.random() < chances.change else None
     suggests = None
@@ -222,20 +224,20 @@ def draw_finding(
         side,
         severity,
         size_mm,
-        looks,
+        descriptors,
         is_many,
         change,
         suggests,
     )
 
 
-def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chances) -> tuple[str, ...]:
+def _draw_descriptors(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chances) -> tuple[str, ...]:
     """Return up to two descriptors of appearance, from different groups, because those of the same group
     exclude each other."""
-    if not groups or rng.random() >= chances.look:
+    if not groups or rng.random() >= chances.descriptor:
         return ()
     first_look = choose(rng, choose(rng, groups))
-    if chances.second_look and len(groups) > 1 and rng.random() < chances.second_look:
+    if chances.second_descriptor and len(groups) > 1 and rng.random() < chances.second_descriptor:
         other_groups = tuple(group for group in groups if first_look not in group)
         return (first_look, choose(rng, choose(rng, other_groups))) if other_groups else (first_look,)
     return (first_look,)

@@ -266,7 +266,7 @@ def _shorten_finding(statement: Statement, finding: PlannedFinding, index: int) 
     """Return the statement of a finding for the impression, without size and appearance and with another
     wording seed."""
     wording_seed = (statement.wording_seed * 0x9E3779B97F4A7C15 + index) & ((1 << 96) - 1)
-    return Statement(statement.uid, replace(finding, looks=(), size_mm=None), wording_seed)
+    return Statement(statement.uid, replace(finding, descriptors=(), size_mm=None), wording_seed)
 
 
 # The 14 CheXpert observations that a plan states.

@@ -100,15 +100,15 @@ class _SectionWriter:
             uids = [statement.uid]
             builder.open_sentence()
             is_alone = position == size or not plan[position].joined
-            clause_with_looks = self._write_first(statement, is_alone)
+            clause_with_appearance = self._write_first(statement, is_alone)
             while position < size and plan[position].joined:
                 self._write_joined(plan[position], statement.content)
                 uids.append(plan[position].uid)
                 position += 1
             builder.close_sentence(tuple(uids))
-            if clause_with_looks is not None:
+            if clause_with_appearance is not None:
                 builder.open_sentence()
-                clause_with_looks.write_looks()
+                clause_with_appearance.write_appearance()
                 builder.close_sentence((statement.uid,))
         return builder.build()
 
@@ -149,15 +149,15 @@ class _SectionWriter:
             frame = pick(self.words.find_frames("state", variant), wording_seed, Byte.FRAME)
         else:
             frame = self._choose_frame(clause)
-        clause.looks_follow = clause.looks_follow and alone
+        clause.descriptors_follow = clause.descriptors_follow and alone
         clause.write(frame)
         clause.finish()
-        return clause if clause.looks_follow else None
+        return clause if clause.descriptors_follow else None
 
     def _choose_state(self, clause: FindingClause) -> State | None:
         """Return the predicate that states the finding; None if its name is used."""
         finding, concept = clause.finding, clause.concept
-        if not concept.states or finding.many or finding.looks or finding.size_mm:
+        if not concept.states or finding.many or finding.descriptors or finding.size_mm:
             return None
         # Half of the wordings use the name.
         if concept.names and get_byte(clause.wording_seed, Byte.MODE) & 1:
@@ -172,8 +172,8 @@ class _SectionWriter:
         return pick(usable_states, clause.wording_seed, Byte.NAME) if usable_states else None
 
     def _choose_frame(self, clause: FindingClause) -> Frame:
-        """Return a frame with slots for all attributes of the finding; set ``change_form``, ``looks_follow``
-        and ``place_precedes`` of the clause accordingly."""
+        """Return a frame with slots for all attributes of the finding; set ``change_form``,
+        ``descriptors_follow`` and ``place_precedes`` of the clause accordingly."""
         finding, concept, words, style = clause.finding, clause.concept, self.words, self.style
         wording_seed, mode = clause.wording_seed, get_byte(clause.wording_seed, Byte.MODE)
         required = _CAUSE if finding.suggests else _EMPTY
@@ -191,7 +191,7 @@ class _SectionWriter:
         else:
             frames = words.find_frames("disease" if concept.disease else "finding", style, required, banned)
             # Half of the appearances become a separate sentence.
-            clause.looks_follow = bool(style == "encyclopaedic" and finding.looks and mode & 8)
+            clause.descriptors_follow = bool(style == "encyclopaedic" and finding.descriptors and mode & 8)
         frame = pick(frames, wording_seed, Byte.FRAME)
         if "where" in frame.slots:
             clause.place_precedes = False

@@ -168,7 +168,7 @@ def _drop_details(rng: Random, finding: PlannedFinding) -> PlannedFinding:
     is_kept = [rng.random() < _KEEP_DETAIL for _ in range(3)]
     return replace(
         finding,
-        looks=(),
+        descriptors=(),
         suggests=None,
         severity=finding.severity if is_kept[0] else None,
         size_mm=finding.size_mm if is_kept[1] else None,

@@ -45,7 +45,7 @@ class PlannedFinding:
     severity : a step of the severity scale of the concept, 0 for the mildest; None if no severity is stated.
     size_mm : one or two diameters in millimetres or, for a device, the distance from ``place`` to its tip;
         None if no size is stated.
-    looks : descriptors of its appearance, such as "spiculated".
+    descriptors : descriptors of its appearance, such as "spiculated".
     many : whether there are several.
     change : the change since an earlier study; None if no change is stated.
     suggests : the key of the diagnosis that it is said to suggest; None if there is none.
@@ -57,7 +57,7 @@ class PlannedFinding:
     side: Side | None = None
     severity: int | None = None
     size_mm: tuple[int, ...] | None = None
-    looks: tuple[str, ...] = ()
+    descriptors: tuple[str, ...] = ()
     many: bool = False
     change: Change | None = None
     suggests: str | None = None

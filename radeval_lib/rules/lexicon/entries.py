@@ -140,7 +140,7 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
         position, ntokens = position + len(word) + 1, ntokens + len(tokens)
         in_braces = in_braces and not match["closes"]
     if is_broken or in_braces or not marks or _SIGNS.search("".join(pieces)):
-        raise LexiconError(f"phrase {markup!r} has broken markup or no content word", "", _REMEDY)
+        raise LexiconError(f"phrase {markup!r} is malformed or has no content word", "", _REMEDY)
     heads.update(starred)
     heads_of_marks = ((index, heads[mark.label == "ANAT-DP"]) for index, mark in enumerate(marks))
     relations = [(index, "modify", head) for index, head in heads_of_marks if index != head]
@@ -178,7 +178,7 @@ def parse_sentence(markup: str) -> Phrase:
     pending_states: list[int] = []  # the heads of states with no anatomy before them
     starts_list = True  # whether the next anatomy starts a new list of heads, because a state came before it
     if not markup.strip() or _SIGNS.search(_GROUP.sub("", markup)):
-        raise LexiconError(f"sentence {markup!r} is empty or has broken markup", "", _REMEDY)
+        raise LexiconError(f"empty or malformed sentence {markup!r}", "", _REMEDY)
     for match in _GROUP.finditer(markup):
         literal, position = markup[position : match.start()], match.end()
         text, ntokens = text + literal, ntokens + len(tokenize(literal))
@@ -380,7 +380,7 @@ class Concept:
     places : the keys of the places where it can occur.
     vague : whether its place may be left out.
     size : its smallest and largest diameter in mm; None if it has no size.
-    looks : a mapping from modality, or "any", to groups of descriptors of appearance; descriptors of the same
+    descriptors : a mapping from modality, or "any", to groups of descriptors of appearance; those of one
         group exclude each other.
     many : whether several can occur together.
     changes, uncertain : whether it can change, and whether it can be hedged.
@@ -411,7 +411,7 @@ class Concept:
     places: tuple[str, ...]
     vague: bool
     size: tuple[int, int] | None
-    looks: Mapping[str, tuple[tuple[str, ...], ...]]
+    descriptors: Mapping[str, tuple[tuple[str, ...], ...]]
     many: bool
     changes: bool
     uncertain: bool
@@ -560,7 +560,7 @@ class Lexicon:
     Attributes
     ----------
     concepts, places, normals, remarks : mappings from key to entry.
-    looks : a mapping from the words of an appearance descriptor to its phrase.
+    descriptors : a mapping from the words of an appearance descriptor to its phrase.
     protocols : a mapping from (modality, anatomy) to protocol.
     procedures : a mapping from code to procedure.
     grammar : the content of ``grammar.yml``.
@@ -570,7 +570,7 @@ class Lexicon:
     places: Mapping[str, Place]
     normals: Mapping[str, NormalEntry]
     remarks: Mapping[str, RemarkEntry]
-    looks: Mapping[str, Phrase]
+    descriptors: Mapping[str, Phrase]
     protocols: Mapping[tuple[str, str], Protocol]
     procedures: Mapping[str, Procedure]
     grammar: Mapping[str, Any]

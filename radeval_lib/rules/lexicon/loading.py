@@ -126,10 +126,10 @@ def _compile_state(markup: str) -> State:
     return State(place if bar else None, subjects, adjectives, match[2] == "+")
 
 
-def _split_looks(looks: Any) -> dict[str, tuple[tuple[str, ...], ...]]:
+def _split_descriptors(descriptors: Any) -> dict[str, tuple[tuple[str, ...], ...]]:
     """Return a mapping from modality, or "any", to groups of descriptors of appearance; the descriptors of a
     group, such as "solid/part-solid", exclude each other."""
-    by_modality = {"any": looks} if isinstance(looks, list) else looks or {}
+    by_modality = {"any": descriptors} if isinstance(descriptors, list) else descriptors or {}
     return {
         key: tuple(tuple(group.split("/")) for group in as_tuple(texts)) for key, texts in by_modality.items()
     }
@@ -155,7 +155,7 @@ def _compile_concept(key: str, entry: Mapping[str, Any], region: str, system: st
         sided=entry.get("side", False),
         places=as_tuple(entry.get("place")),
         size=tuple(size) if size else None,
-        looks=_split_looks(entry.get("looks")),
+        descriptors=_split_descriptors(entry.get("looks")),
         **{flag: entry.get(flag, False) for flag in ("disease", "device", "tip", "rare", "vague", "many")},
         changes=entry.get("change", True),
         uncertain=entry.get("uncertain", True),
@@ -300,13 +300,13 @@ def load_lexicon() -> Lexicon:
     for key, concept in concepts.items():
         declared_by = {other for other, clash in declared_clashes.items() if key in clash}
         object.__setattr__(concept, "clash", concept.clash | declared_by)
-    look_groups = (group for c in concepts.values() for groups in c.looks.values() for group in groups)
+    descriptor_groups = (g for c in concepts.values() for groups in c.descriptors.values() for g in groups)
     return Lexicon(
         concepts,
         places,
         {normal.key: normal for region in regions.values() for normal in region.normals},
         remarks,
-        {look: parse_name(look) for group in look_groups for look in group},
+        {descriptor: parse_name(descriptor) for group in descriptor_groups for descriptor in group},
         {(protocol.modality, protocol.anatomy): protocol for protocol in protocols},
         {procedure.code: procedure for protocol in protocols for procedure in protocol.procedures},
         grammar,

@@ -616,13 +616,13 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
             if waiting_state is not None and (
                 i - state_end <= 3 or sentence.get_words(state_end, i) <= _ASPECTS
             ):
-                _add_statements(sentence, [match], waiting_state, mentions, normals)
+                _add_state_mentions(sentence, [match], waiting_state, mentions, normals)
                 state_end = match.end
             elif not is_blocked:
                 pending.append(match)
                 described = []
         elif pending or described:
-            if _add_statements(sentence, pending or described, match, mentions, normals):
+            if _add_state_mentions(sentence, pending or described, match, mentions, normals):
                 pending, described = [], pending or described
         elif match.value in ("normal", "abnormal") or not is_blocked:
             waiting_state, state_end = match, match.end
@@ -690,7 +690,7 @@ def _is_predicate(
     return bool(states & {sense.key for sense in name.value})
 
 
-def _add_statements(
+def _add_state_mentions(
     sentence: MarkedSentence,
     subjects: list[PhraseMatch[list[Subject]]],
     state: PhraseMatch[str],
@@ -721,8 +721,8 @@ def _add_statements(
         for i in (*range(subject.first, subject.end), *range(state.first, state.end)):
             sentence.normal[i] = True
         change = _find_change(sentence, subject.first, max(state.end, subjects[-1].end))
-        start, *_, last = sorted([subject.first, subject.end, state.first, state.end])
-        span = sentence.words[start].start, sentence.words[last - 1].end
+        start, *_, end = sorted([subject.first, subject.end, state.first, state.end])
+        span = sentence.words[start].start, sentence.words[end - 1].end
         normals.append(NormalMention(subject.value, text, *span, change))
     return bool(described)
 

@@ -23,8 +23,10 @@ _SIDE_WORDS = frozenset(["left", "right", "bilateral", "both"])
 
 
 def find_places(words: Sequence[Token], vocabulary: Vocabulary) -> list[PhraseMatch[list[Spot]]]:
-    """Return the places in a sentence with their possible meanings; "the right upper and lower lobes" are two
-    places, which share the side and the noun."""
+    """Return the anatomical places in a sentence with their possible meanings.
+
+    "The right upper and lower lobes" are two places, which share the side and the noun.
+    """
     spots = vocabulary.spots.find([token.word for token in words])
     spots = [_widen_to_both_sides(spot, words) for spot in spots]
     for i in range(len(words) - 3):

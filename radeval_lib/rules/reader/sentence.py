@@ -288,8 +288,8 @@ def measure_usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[in
     kinds = _classify_words(sentence, mentions)
     # "Calcified" is a separate finding in "tortuous calcified aorta".
     calcified = any(sense.key in sentence.vocab.calcified for mention in mentions for sense in mention.senses)
-    looks = sentence.vocab.looks - ({"calcified"} if not calcified else set()) if mentions else frozenset()
-    ignorable = sentence.vocab.passed_over | looks
+    descriptors = sentence.vocab.descriptors if mentions else frozenset[str]()
+    ignorable = sentence.vocab.passed_over | (descriptors if calcified else descriptors - {"calcified"})
     neutrals = {i for match in sentence.qualities if not match.value for i in range(match.first, match.end)}
     used, unused = 0, []
     for i, (word, start, end) in enumerate(sentence.words):

@@ -71,7 +71,7 @@ class Vocabulary:
     devices : observations that are devices.
     spelling : the corrector of misspelt words.
     passed_over : words without meaning for the reader.
-    looks : words for the appearance of a finding, which are ignored next to a finding.
+    descriptors : words for the appearance of a finding, which are ignored next to a finding.
     calcified : observations that are calcifications.
     unscaled : words of degree without a step of severity.
     relatives : words for people other than the patient.
@@ -110,7 +110,7 @@ class Vocabulary:
     devices: frozenset[str]
     spelling: Spelling
     passed_over: frozenset[str]
-    looks: frozenset[str]
+    descriptors: frozenset[str]
     calcified: frozenset[str]
     unscaled: frozenset[str]
     relatives: frozenset[str]
@@ -396,7 +396,7 @@ def load_vocabulary() -> Vocabulary:
     observations = [*_list_reading_names(parts), *_list_lexicon_names(lexicon)]
     hyponyms = _list_hyponyms(parts["kinds"])
     passed_over = _split_words(parts["passed_over"])
-    looks = _split_words(phrase.text for phrase in lexicon.looks.values())
+    descriptors = _split_words(phrase.text for phrase in lexicon.descriptors.values())
     places = {
         key: add_bones(frozenset(concept.places) | frozenset(parts["usual_places"].get(key, ())))
         for key, concept in concepts.items()
@@ -404,7 +404,7 @@ def load_vocabulary() -> Vocabulary:
     subjects = [*_list_structure_names(lexicon, parts["structures"])]
     subjects += [(words, Subject(words, "")) for words, _ in abnormal if words not in parts["structures"]]
     return Vocabulary(
-        observations=_group_observation_names(observations, spots, places, passed_over | looks),
+        observations=_group_observation_names(observations, spots, places, passed_over | descriptors),
         subjects=_group_values(subjects),
         spots=_group_values(spots),
         states=_build_state_phrases(parts, lexicon, abnormal),
@@ -434,7 +434,7 @@ def load_vocabulary() -> Vocabulary:
             _split_words(_list_values(parts)),
         ),
         passed_over=passed_over,
-        looks=looks,
+        descriptors=descriptors,
         calcified=frozenset(fine for pair in hyponyms if pair[0] in _CALCIFIED for fine in pair),
         unscaled=frozenset(parts["unscaled"]),
         relatives=frozenset(parts["relatives"]),
