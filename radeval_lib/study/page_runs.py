@@ -265,7 +265,7 @@ class PageRun(runs.Run):
         judged = Basis(evidence, substitutes, (), implementation).judged
         if not judged and draft.rebuilt is None and draft.checks:
             rows = [(check.name, check.computed) for check in draft.checks]
-            draft.table(pd.DataFrame(rows, columns=["what", "found"]))
+            draft.table(pd.DataFrame(rows, columns=["check", "computed"]))
         draft.result = results.record(
             self,
             exhibit_id,

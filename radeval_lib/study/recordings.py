@@ -241,7 +241,8 @@ def with_placeholder_scores(metric: Metric, names: Sequence[str] = ()) -> Metric
     """Return a copy of a metric that returns stored scores for placeholders and scores texts itself.
 
     ``names`` are the settings that a page sets; the stored scores must have been
-    computed with the same values. The copy raises DataError for a placeholder without a stored score by this metric with these settings.
+    computed with the same values. The copy raises DataError for a placeholder without a stored score by this
+    metric with these settings.
     """
 
     def find_stored(pairs: list[tuple[str, str]]) -> dict[int, float]:
