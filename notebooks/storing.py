@@ -509,7 +509,7 @@ def compare_with_stored(run: Run, stored: Recording, content: Content, metrics: 
         for name in former.select_dtypes("number"):
             key = max((key for key in metrics if str(name).startswith(key)), key=len, default="")
             key = "green_rules" if str(name).startswith("rules_") else key
-            roles = metrics[key].needs if key in metrics else ()
+            roles = metrics[key].required_roles if key in metrics else ()
             digests = {role: run.inputs.models[role]["sha256"] for role in roles}
             models = stored.description["models"]
             is_same = all(models.get(role, {}).get("sha256") == digest for role, digest in digests.items())

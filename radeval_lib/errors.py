@@ -133,9 +133,9 @@ def check_choice(value: object, choices: Any, where: str, error: type[RadevalErr
     where : the name of the setting or argument, for the message.
     error : the class of the error to raise.
     """
-    types = get_args(choices) if get_origin(choices) in (Union, UnionType) else (choices,)
-    literals = [choice for type_ in types if get_origin(type_) is Literal for choice in get_args(type_)]
-    other_types = tuple(get_origin(type_) or type_ for type_ in types if get_origin(type_) is not Literal)
+    parts = get_args(choices) if get_origin(choices) in (Union, UnionType) else (choices,)
+    literals = [choice for part in parts if get_origin(part) is Literal for choice in get_args(part)]
+    other_types = tuple(get_origin(part) or part for part in parts if get_origin(part) is not Literal)
     if literals and value not in literals and not isinstance(value, other_types):
         raise error(f"unknown value {value!r}", where, f"Choose one of {', '.join(map(str, literals))}.")
 

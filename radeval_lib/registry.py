@@ -20,7 +20,7 @@ ABSENT = "absent"
 CELL_MODEL = "cell:"
 """Prefix of a model's source; after it comes the notebook whose first job saves the model."""
 
-_RECORDED = "recorded/"
+_STORED_SET_PREFIX = "recorded/"
 
 READERS = {
     "ct_labels": "radeval_lib.data.ct_labels:read",
@@ -155,17 +155,17 @@ LOADERS = {
 
 def dataset_of(source: str) -> str:
     """Return the data set in a role's source: ``rexval`` for ``rexval/errors`` or ``recorded/rexval``."""
-    return source.removeprefix(_RECORDED).partition("/")[0]
+    return source.removeprefix(_STORED_SET_PREFIX).partition("/")[0]
 
 
 def scale_of(source: str) -> str:
     """Return the rating scale in a role's source, ``errors`` for ``rexval/errors``; may be empty."""
-    return source.removeprefix(_RECORDED).partition("/")[2]
+    return source.removeprefix(_STORED_SET_PREFIX).partition("/")[2]
 
 
 def is_recorded(source: str) -> bool:
     """Return whether a role's source is a stored set, such as ``recorded/radpref``, and not a data set."""
-    return source.startswith(_RECORDED)
+    return source.startswith(_STORED_SET_PREFIX)
 
 
 def datasets_of(source: str) -> list[str]:

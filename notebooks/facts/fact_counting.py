@@ -390,7 +390,7 @@ def check_copying(
             "descriptions are mostly extractive in nature",
             with_interval(in_runs.value, in_runs.low, in_runs.high, ".2f"),
             above(in_runs.low, in_runs.high, 0.5),
-            asked="more than half of the words",
+            criterion="more than half of the words",
         ),
     ]
     if whole:

@@ -239,5 +239,5 @@ def check_unseen(best: str, retention: LeadRetention) -> Check:
         "most of the benefits of such specialized approaches may not generalize",
         f"{retention.seen:.3f} and {retention.unseen:.3f}: {remaining}",
         is_lost,
-        asked="less than half left",
+        criterion="less than half left",
     )

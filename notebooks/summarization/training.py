@@ -160,7 +160,7 @@ class _TestReports:
         table = self._cases.assign(seed=seed, system=system, train_set=train_set)
         own_rows = [row for row, group in enumerate(self._groups) if train_set in ("", ALL, group)]
         for metric in self._metrics:
-            if "graph_model" not in metric.needs:
+            if "graph_model" not in metric.required_roles:
                 table[metric.name] = metric.score(self.references, summaries).values
             elif seed == self._first_seed:
                 texts = [self.references[row] for row in own_rows], [summaries[row] for row in own_rows]

@@ -137,8 +137,8 @@ class Metric(ABC):
     range : the lowest and the highest possible score; infinite where there is no bound.
     higher_is_better : whether higher scores are better.
     citation : the BibTeX key of the metric's source; may be empty.
-    needs : the roles (``ner_model``, ``encoder``, ``judge`` ...) that need a model before the metric can
-        score.
+    required_roles : the roles (``ner_model``, ``encoder``, ``judge`` ...) that need a model before the metric
+        can score.
     variant : a word that distinguishes this score from others of the same name, or the setting whose value
         does.
     corpus_variant : the variant of the corpus score; empty if that score is the mean over pairs.
@@ -156,7 +156,7 @@ class Metric(ABC):
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     higher_is_better: ClassVar[bool] = True
     citation: ClassVar[str] = ""
-    needs: ClassVar[tuple[str, ...]] = ()
+    required_roles: ClassVar[tuple[str, ...]] = ()
     variant: ClassVar[str] = "only"
     corpus_variant: ClassVar[str] = ""
     remark: ClassVar[str] = ""
@@ -360,7 +360,7 @@ class Metric(ABC):
     def models(self) -> dict[str, str]:
         """Return a mapping from role to the name or folder of its model, for models that change scores."""
         settings = self.settings()
-        return {role: str(settings[role]) for role in self.needs}
+        return {role: str(settings[role]) for role in self.required_roles}
 
 
 def check_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[Pair]:

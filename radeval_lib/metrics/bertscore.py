@@ -38,7 +38,7 @@ class BertScore(Metric):
     title = "BERTScore"
     range = (-1.0, 1.0)
     citation = "zhang2020bertscore"
-    needs = ("encoder",)
+    required_roles = ("encoder",)
     variant = "f1"
     normalises = (f"first-{_MAX_TOKENS}-tokens",)
 

@@ -148,7 +148,7 @@ def choose(selection: Selection) -> ChosenMetrics:
     chosen, errors = ChosenMetrics({}, {}, {}), list[RadevalError]()
     for name in [*settings, *unnamed]:
         own_settings = settings.get(name, {})
-        if name in unnamed and "judge" in get(name).needs:
+        if name in unnamed and "judge" in get(name).required_roles:
             chosen.left_out[name] = f"no language model is set as its judge. Set {name}.judge to one."
             continue
         try:
@@ -225,7 +225,7 @@ def _find_substitutes(name: str, settings: Mapping[str, Any], download: bool) ->
     ModelError
         If a role has no substitute on this machine, or its model needs a package that is not installed.
     """
-    if not get(name).needs:
+    if not get(name).required_roles:
         return {}, ""
     from radeval_lib.models.catalog import RADGRAPH
     from radeval_lib.models.pretrained import can_reach_hub, check_installed, find_substitute, is_available
@@ -233,7 +233,7 @@ def _find_substitutes(name: str, settings: Mapping[str, Any], download: bool) ->
     defaults, substitutes = settings_of(name), dict[str, str]()
     if settings.get("judge", defaults.get("judge")) == RULES:
         return {}, "judged by rules: the scores are not those of the published metric"
-    for role in get(name).needs:
+    for role in get(name).required_roles:
         check_installed(str(settings.get(role, defaults[role])))
         default = str(defaults[role])
         if role in settings or is_available(default):
@@ -269,7 +269,7 @@ def metric(name: str, find_model: Callable[[str], str], device: str, settings: M
     MetricError
         If the metric or a setting is unknown, or a value has the wrong type.
     """
-    configured: dict[str, Any] = {role: find_model(role) for role in get(name).needs if role not in settings}
+    configured = {role: find_model(role) for role in get(name).required_roles if role not in settings}
     if "device" in settings_of(name):
         configured["device"] = device
     defaults_for_models = adapt_settings(name, {**settings, **configured})

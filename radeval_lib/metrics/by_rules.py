@@ -35,7 +35,7 @@ def list_reasons(judgement: Judgement) -> Iterator[Reason]:
             "error",
             CATEGORIES[error.category],
             describe_observation(error.observation),
-            error.says,
+            error.text,
             rule=error.rule,
             significant=error.significant,
             weight=error.weight,
@@ -67,7 +67,7 @@ def build_page_data(reference: str, candidate: str) -> dict[str, Any]:
         ``candidate`` to a dictionary with ``segments`` (text, kinds of marks, numbers of the errors whose
         marks end there), which concatenate to the text; ``share``, the share of meaningful words that the
         rules read, None if there are no such words; ``unread``, the statements of which nothing was read;
-        ``in_part``, the statements that were read in part, with their unread words and the kinds of these;
+        ``in_part``, the statements that were read in part, with their unread words and the kind of each word;
         and ``remarks``. Characters that were not read have a mark of kind ``unread``.
     """
     pair = (reference, candidate)

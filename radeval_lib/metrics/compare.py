@@ -27,7 +27,7 @@ from radeval_lib.metrics.by_name import ChosenMetrics, Selection, choose, get, r
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.file_scoring import read_table
 from radeval_lib.metrics.scoring import CANDIDATE, CONTEXT, DEFAULT, ID, REFERENCE
-from radeval_lib.paths import REFERENCES
+from radeval_lib.paths import BIBLIOGRAPHY
 from radeval_lib.stats.base import FloatArray, Formula, number_groups
 from radeval_lib.stats.inference import rule_of_three, wilson_interval
 from radeval_lib.stats.resampling import ratio_of_sums
@@ -207,7 +207,7 @@ def _is_lower_better(description: Mapping[str, Any]) -> bool:
 def select_bibtex(keys: Iterable[str]) -> str:
     """Return the BibTeX entries of ``references.bib`` with these keys, in the file's order; unknown keys are
     ignored."""
-    entries, unique_keys = re.split(r"\n(?=@)", REFERENCES.read_text(encoding="utf-8")), set(keys)
+    entries, unique_keys = re.split(r"\n(?=@)", BIBLIOGRAPHY.read_text(encoding="utf-8")), set(keys)
     cited = [entry.strip() for entry in entries if re.split(r"[{,]", entry, maxsplit=2)[1] in unique_keys]
     return "\n\n".join(cited)
 

@@ -31,7 +31,7 @@ from radeval_lib.metrics.scoring import CANDIDATE, ID, REFERENCE
 
 #: The number of rows that are read, scored and kept together. A larger number needs more memory, and more is
 #: lost if a run is interrupted.
-CHUNK = 500
+CHUNK_ROWS = 500
 _GROUP = "group"
 # Half of a pair that encodes one character; UTF-8 cannot encode it alone.
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -358,7 +358,7 @@ def _score_chunks(
 
 
 def read_chunks(path: Path) -> Iterator[Chunk]:
-    """Yield the rows of a file in chunks of at most :data:`CHUNK` rows, at least one chunk.
+    """Yield the rows of a file in chunks of at most :data:`CHUNK_ROWS` rows, at least one chunk.
 
     All values of a CSV or TSV file are strings.
 
@@ -372,7 +372,7 @@ def read_chunks(path: Path) -> Iterator[Chunk]:
     if not path.is_file():
         raise MetricError("no such file", path.name, "Correct its name or folder.")
     start, columns = 1, list[Any]()
-    for frame, share in _read_chunks(path):
+    for frame, share in _parse_chunks(path):
         columns = columns or [*frame.columns]
         if new_columns := [name for name in frame.columns if name not in columns]:
             problem = f"column {to_line(str(new_columns[0]), 30)!r} is missing from earlier rows"
@@ -393,7 +393,7 @@ def read_table(path: Path) -> pd.DataFrame:
     return pd.concat([chunk.frame for chunk in read_chunks(path)], ignore_index=True)
 
 
-def _read_chunks(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
+def _parse_chunks(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
     """Yield the rows of a file in chunks, each with the share of the file read so far, from 0 to 1.
 
     Raises
@@ -407,7 +407,7 @@ def _read_chunks(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
             byte_stream: Any = stream.buffer
             open_rows = read_json_lines if path.suffix.lower() == ".jsonl" else _open_delimited
             columns, rows = open_rows(stream, path.name)
-            while batch := list(islice(rows, CHUNK)):
+            while batch := list(islice(rows, CHUNK_ROWS)):
                 yield pd.DataFrame(batch, dtype=object), byte_stream.tell() / size
                 columns = []
             if columns:

@@ -216,7 +216,7 @@ class Green(Metric):
     name = "green"
     title = "GREEN"
     citation = "ostmeier2024green"
-    needs = ("judge",)
+    required_roles = ("judge",)
     variant = "mode"
     reads_lines = True
 

@@ -32,7 +32,7 @@ def _open_wordnet(folder: str) -> Any:
     """
     if missing := [name for name in _FILES if not (Path(folder) / name).is_file()]:
         problem = f"folder {Path(folder).name!r} lacks {len(missing)} files: {list_names(missing, 60)}"
-        raise MetricError(problem, "meteor.wordnet", "Name a folder with all WordNet files, or none.")
+        raise MetricError(problem, "meteor.wordnet", "Name a folder with all WordNet files, or omit it.")
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 

@@ -103,7 +103,7 @@ class RadCliQ(Metric):
     range = (-float("inf"), float("inf"))
     higher_is_better = False
     citation = "yu2023radcliq"
-    needs = ("graph_model", "encoder")
+    required_roles = ("graph_model", "encoder")
     variant = "version"
 
     version: Version = "v1"

@@ -97,12 +97,13 @@ def list_items(graph: Graph, level: Level, case: Case = "relations") -> Iterator
 
     Parameters
     ----------
-    level : ``simple``: tokens and label. ``partial``: also whether the entity has an outgoing relation.
-        ``complete``: an entity without relations gives one item, its tokens and label; any other gives an
-        item for each relation, with its tokens and label, the relation's type and the target's tokens.
-    case : which words are lower-cased. ``relations``: only those of relation items at level ``complete``, as
-        in the package ``radgraph`` 0.1.18 of the Python Package Index. ``fold``: all, as in the package's
-        repository since commit 87f11a1 of July 2026. ``keep``: none.
+    level : ``simple`` compares tokens and label; ``partial`` also compares whether the entity has an outgoing
+        relation. With ``complete``, an entity without relations gives one item, its tokens and label; any
+        other gives an item for each relation, with its tokens and label, the relation's type and the target's
+        tokens.
+    case : ``relations`` lower-cases only the words of relation items at level ``complete``, as does the
+        package ``radgraph`` 0.1.18 of the Python Package Index. ``fold`` lower-cases all words, as does the
+        package's repository since commit 87f11a1 of July 2026. ``keep`` lower-cases none.
 
     Raises
     ------
@@ -230,7 +231,7 @@ class _GraphMetric(Metric):
     """Base class of metrics that compare RadGraph graphs; it extracts the graphs and explains the scores."""
 
     citation = "jain2021radgraph"
-    needs = ("graph_model",)
+    required_roles = ("graph_model",)
     graph_model: str
     both_empty: BothEmpty = "zero"
     device: str = "auto"

@@ -240,7 +240,7 @@ def evaluate(
                 scores,
             )
         except ModelError as error:
-            keys = " or ".join(f"{name}.{role}" for role in metric.needs)
+            keys = " or ".join(f"{name}.{role}" for role in metric.required_roles)
             remedy = f"{error.remedy} Name the model as {keys}."
             failed[name] = MetricError(error.what, ", ".join(filter(None, (name, error.where))), remedy)
         except RadevalError as error:
@@ -274,13 +274,13 @@ def build_explanation(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, text
     Returns
     -------
     dict
-        ``coverage``: the mean share of the meaningful words that the rules read, from 0 to 1
-        (:func:`radeval_lib.rules.reader.coverage`); None if neither text has any. ``unread``: for
-        ``reference`` and ``candidate``, [start, end] of each statement that was not read. ``in_part``: for
-        both, a dictionary per statement that was read in part, with its ``span`` and the positions
-        (``unused``) and ``kinds`` of its unread words. ``reasons``: a dictionary per reason with ``metric``
-        and the fields of :class:`Reason`; there, ``reference`` and ``candidate`` are None or a dictionary
-        with ``start``, ``end``, ``words`` and, for errors, the ``sentence`` that contains these words.
+        ``coverage`` is the mean share of the meaningful words that the rules read, from 0 to 1
+        (:func:`radeval_lib.rules.reader.coverage`); None if neither text has any. For ``reference`` and
+        ``candidate``, ``unread`` has [start, end] of each statement that was not read, and ``in_part`` a
+        dictionary per statement that was read in part, with its ``span`` and the positions (``unused``) and
+        ``kinds`` of its unread words. ``reasons`` has a dictionary per reason with ``metric`` and the fields
+        of :class:`Reason`; there, ``reference`` and ``candidate`` are None or a dictionary with ``start``,
+        ``end``, ``words`` and, for errors, the ``sentence`` that contains these words.
     """
     from radeval_lib.rules.reader import coverage
 

@@ -188,8 +188,8 @@ def load_paper(paper: str) -> Paper:
     except ValidationError as error:
         problem = describe(error, Paper.__annotations__)
         raise LedgerError(problem, where, "Correct this key, or remove it.") from None
-    if f"{{{content['citation']}," not in paths.REFERENCES.read_text(encoding="utf-8"):
-        remedy = f"Name an entry of {paths.display_path(paths.REFERENCES)}, or add one."
+    if f"{{{content['citation']}," not in paths.BIBLIOGRAPHY.read_text(encoding="utf-8"):
+        remedy = f"Name an entry of {paths.display_path(paths.BIBLIOGRAPHY)}, or add one."
         raise LedgerError(f"unknown citation key {content['citation']!r}", f"{where}, citation", remedy)
     return content
 

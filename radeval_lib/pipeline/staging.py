@@ -18,7 +18,7 @@ from radeval_lib import own_yaml
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.papers.printed_numbers import find_table, has_table
-from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
+from radeval_lib.paths import BIBLIOGRAPHY, BOOK, ROOT, display_path, notebooks
 from radeval_lib.pipeline import browser_judge, page_forms
 from radeval_lib.study import citing, profiles, recordings, results
 from radeval_lib.study.exhibit_html import table_to_download
@@ -143,7 +143,7 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
             if sections := [{"file": page} for page in pages_of.get(chapter["file"], ())]:
                 chapter.setdefault("sections", []).extend(sections)
     staged[CONTENTS] = yaml.safe_dump(contents, sort_keys=False).encode()
-    staged[REFERENCES.name] = REFERENCES.read_bytes()
+    staged[BIBLIOGRAPHY.name] = BIBLIOGRAPHY.read_bytes()
     staged |= _yield_downloads(output_dir)
     redirect = environment(Path(__file__).parent).get_template("moved.html.j2")
     redirects = BOOK / "redirects.yml"

@@ -15,7 +15,7 @@ from radeval_lib import atomic, checksums
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.errors import NotebookError, ParameterError, RadevalError, list_names
 from radeval_lib.papers.exhibits import ledger
-from radeval_lib.paths import BOOK, BUILD, LABS, REFERENCES, ROOT, display_path, notebooks
+from radeval_lib.paths import BIBLIOGRAPHY, BOOK, BUILD, LABS, ROOT, display_path, notebooks
 from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study import dependencies, jobs
 from radeval_lib.study.jobs import Job
@@ -236,7 +236,7 @@ def digest_prose(*, judge: bool) -> str:
 
     It also changes with ``judge``, whether the book includes the judge in the browser.
     """
-    prose = [REFERENCES, *(path for path in BOOK.rglob("*") if path.is_file())]
+    prose = [BIBLIOGRAPHY, *(path for path in BOOK.rglob("*") if path.is_file())]
     files = sorted([ROOT / "_config.yml", *prose, *LABS.glob("*.md")])
     lines = [f"{display_path(file)} {checksums.of_file(file)}" for file in files]
     return checksums.of_text("\n".join([*lines, f"judge {judge}"]))

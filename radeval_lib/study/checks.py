@@ -60,7 +60,7 @@ class Check:
         if the check does not fail or no explanation is known.
     reading : the meaning of an ambiguous statement that is checked here; empty if there is only one. Checks
         with the same key are the readings of one statement, which has the outcome that they share.
-    asked : our criterion, if the statement sets no number.
+    criterion : our criterion, if the statement sets no number.
     """
 
     key: Key
@@ -76,7 +76,7 @@ class Check:
     cells: tuple[tuple[str, ...], ...] = ()
     discrepancy: str = ""
     reading: str = ""
-    asked: str = ""
+    criterion: str = ""
 
     @property
     def name(self) -> str:
@@ -184,7 +184,7 @@ def check_statement(
     holds: bool | None,
     *,
     cells: Iterable[Printed] = (),
-    asked: str = "",
+    criterion: str = "",
 ) -> Check:
     """Return the check of a statement in words.
 
@@ -196,10 +196,10 @@ def check_statement(
     holds : whether the result supports the statement; None if it is inconclusive. Compute it from the data:
         a constant checks nothing.
     cells : the printed cells that are compared.
-    asked : our criterion, if the statement sets no number.
+    criterion : our criterion, if the statement sets no number.
     """
     outcome = INCONCLUSIVE if holds is None else HOLDS if holds else FAILS
-    return Check(Key.of(name), claim, computed, outcome, cells=_cell_keys(cells), asked=asked)
+    return Check(Key.of(name), claim, computed, outcome, cells=_cell_keys(cells), criterion=criterion)
 
 
 def by_reading(checks: Mapping[str, Check]) -> list[Check]:

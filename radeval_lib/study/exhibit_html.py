@@ -200,7 +200,7 @@ def printed_words(check: Check, exhibit_id: str) -> str:
     """Return the paper's words or digits of a check (:func:`quote_words`), followed by our criterion in
     brackets if the check has one."""
     quote = quote_words(check.printed, exhibit_id)
-    return f"{quote} (we ask for {check.asked})" if check.asked else quote
+    return f"{quote} (we ask for {check.criterion})" if check.criterion else quote
 
 
 MAX_UNFOLDED = 100

@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 
 ENDS_HERE = "radeval_page_ends_here"
 """The metadata key of the output with which a page ends early; its value is the reason."""
-_NEEDS = {
+_NEED_CLAUSES = {
     "error_counts": "needs the errors that six radiologists counted in ReXVal, by category: "
     "`radbook data add rexval_counts` says how to get them",
     "note_judgements": "needs the errors that clinicians listed in PriMock57: "
     "`radbook data add primock57` says how to get them",
 }
 """A mapping from a role without public data in the repository to the clause that says what a page needs."""
-_NEEDS_REPORTS = (
+_REPORTS_CLAUSE = (
     "needs public reports, which `radbook data fetch --open` brings; `make open` then builds this page with "
     "its answer"
 )
@@ -99,7 +99,7 @@ def metric_label(metric: Metric | type[Metric], models: Mapping[str, str]) -> st
     ``models`` is a mapping from model role to source, as in a profile or a stored set.
     """
     title, catalog = metric.title or metric.name, _load_catalog()
-    for role in metric.needs:
+    for role in metric.required_roles:
         model = models.get(role, "")
         if model.startswith(CELL_MODEL):
             return f"{title} (our {_name_role(role)})"
@@ -415,11 +415,9 @@ class OpenExhibit:
         """Add and return the check of a printed number (:func:`radeval_lib.study.checks.check_value`)."""
         return self.add(checks.check_value(name, printed, computed, **settings))[0]
 
-    def states(
-        self, name: Key | str, claim: str, computed: str, holds: bool | None, **settings: Any
-    ) -> Check:
+    def states(self, name: Key | str, claim: str, computed: str, holds: bool | None, **options: Any) -> Check:
         """Add and return the check of a statement (:func:`radeval_lib.study.checks.check_statement`)."""
-        return self.add(checks.check_statement(name, claim, computed, holds, **settings))[0]
+        return self.add(checks.check_statement(name, claim, computed, holds, **options))[0]
 
     def leads(
         self, name: Key | str, claim: str, values: Mapping[str, Printed | float], **settings: Any
@@ -433,10 +431,10 @@ class OpenExhibit:
         (:func:`radeval_lib.study.checks.check_groups`)."""
         return self.add(checks.check_groups(frame, **settings))
 
-    def sample(self, n: float, of: str, *, trainings: int = 0, draws: int = 0, resamples: int = 0) -> None:
+    def sample(self, n: float, cases: str, *, trainings: int = 0, draws: int = 0, resamples: int = 0) -> None:
         """Add the cases on which intervals and leads rest (:class:`radeval_lib.study.results.Sample`). ``n``
         is an integer, or a float with an integer value."""
-        self.samples.append(Sample(int(n), of, trainings, draws, resamples))
+        self.samples.append(Sample(int(n), cases, trainings, draws, resamples))
 
     def table(self, rebuilt: pd.DataFrame) -> None:
         """Set the rebuilt table, which is stored with the result and can be downloaded."""
@@ -483,8 +481,8 @@ def only_with_data(
     """
     insufficient = (ABSENT,) if generated else ("synthetic", ABSENT)
     if missing_roles := [role for role in roles if run.evidence(role) in insufficient]:
-        needs = _NEEDS.get(missing_roles[0], _NEEDS_REPORTS)
-        statement, reason = _CODE.sub(r"<code>\1</code>", needs), f"it {needs}"
+        clause = _NEED_CLAUSES.get(missing_roles[0], _REPORTS_CLAUSE)
+        statement, reason = _CODE.sub(r"<code>\1</code>", clause), f"it {clause}"
     elif reason := _explain_early_end(run, roles, one_set, dataset):
         statement = _CODE.sub(r"<code>\1</code>", f"is left out: {escape(reason)}")
     else:

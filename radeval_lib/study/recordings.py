@@ -79,7 +79,7 @@ def is_out_of_date(name: str, metric: Metric) -> bool:
     another order, which may also move one label across its threshold.
     """
     recording = recorded.load(name)
-    if not metric.needs:
+    if not metric.required_roles:
         return recording.digest(metric.name) != behaviour_digest(metric)
     stored, current = recording.probe_scores(metric.name), probe_scores(metric.name)
     if len(stored) != len(current):
@@ -93,8 +93,8 @@ def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
     (:func:`is_out_of_date`); by default, all stored metrics are tested."""
     columns = recorded.load(name).description["columns"]
     keys = [key for key in columns if metrics is None or key in metrics]
-    # Creating a metric with models would load them; its class has the name and needs that are used here.
-    by_key = {key: cast(Metric, get(key)) if get(key).needs else create(key) for key in keys}
+    # Creating a metric with models would load them; its class has the name and roles that are used here.
+    by_key = {key: cast(Metric, get(key)) if get(key).required_roles else create(key) for key in keys}
     return [key for key, metric in by_key.items() if is_out_of_date(name, metric)]
 
 
@@ -192,7 +192,7 @@ def describe_behaviour(metric: Metric) -> dict[str, str]:
     The key is ``behaviour`` (:func:`behaviour_digest`) or, if the metric needs models, ``probe``
     (:func:`probe_scores`, separated by spaces).
     """
-    if metric.needs:
+    if metric.required_roles:
         return {"probe": " ".join(f"{score:.4f}" for score in probe_scores(metric.name))}
     return {"behaviour": behaviour_digest(metric)}
 
@@ -240,9 +240,9 @@ def _code_digest() -> str:
 def with_placeholder_scores(metric: Metric, names: Sequence[str] = ()) -> Metric:
     """Return a copy of a metric that returns stored scores for placeholders and scores texts itself.
 
-    ``names`` are the settings that a page sets; the stored scores must have been
-    computed with the same values. The copy raises DataError for a placeholder without a stored score by this
-    metric with these settings.
+    ``names`` are the settings that a page sets; the stored scores must have been computed with the
+    same values. The copy raises DataError for a placeholder without a stored score by this metric with these
+    settings.
     """
 
     def find_stored(pairs: list[tuple[str, str]]) -> dict[int, float]:

@@ -32,7 +32,7 @@ WEIGHTS = ("conclusion", "number", "slip")
 cannot be right; a citation or a word is wrong."""
 _HARMLESS_KINDS = (OPEN_CONVENTION, "text")
 _REMEDY = "Remove the folder of this file and run `radbook build`, which makes the results again."
-_FORMAT = 9
+_FORMAT = 10
 OWN_SUFFIX = "-own"
 """The suffix of the names of results with our implementation."""
 
@@ -62,7 +62,7 @@ class Sample:
     Attributes
     ----------
     n : the number of cases.
-    of : the name of the cases, in the plural: ``report pairs``, ``patients``, ``models``.
+    cases : the name of the cases, in the plural: ``report pairs``, ``patients``, ``models``.
     trainings : the number of training runs of each compared model, each with a different seed; 0 if no model
         is trained.
     draws : the number of draws of each model's training data; 0 if they are not drawn.
@@ -70,7 +70,7 @@ class Sample:
     """
 
     n: int
-    of: str
+    cases: str
     trainings: int = 0
     draws: int = 0
     resamples: int = 0
@@ -78,7 +78,7 @@ class Sample:
     @property
     def words(self) -> str:
         """The sample in words, as in ``n = 200 report pairs, taken as independent``."""
-        parts = [f"n = {self.n:,} {self.of}" + (", taken as independent" if self.n > 1 else "")]
+        parts = [f"n = {self.n:,} {self.cases}" + (", taken as independent" if self.n > 1 else "")]
         counted = ((self.trainings, "training run", "each model"), (self.draws, "draw", "its training data"))
         parts += [f"{count} {noun}{'s' if count > 1 else ''} of {of}" for count, noun, of in counted if count]
         if self.resamples:
@@ -155,7 +155,7 @@ class Result:
 # A bound of an interval can be infinite. JSON has no infinity, so the string "Infinity" is stored.
 _CONFIG = ConfigDict(extra="forbid", hide_input_in_errors=True, ser_json_inf_nan="strings")
 Result.__pydantic_config__ = _CONFIG  # type: ignore[attr-defined]
-_RESULT = TypeAdapter(Result)
+_RESULT_ADAPTER = TypeAdapter(Result)
 
 
 def judge(
@@ -193,9 +193,8 @@ def judge(
     if not checks:
         raise ResultError("the result has no checks", remedy="Add a check, or do not record the exhibit.")
     counts = Counter((check.key, check.reading) for check in checks)
-    if repeated := sorted(str(key) for (key, _), count in counts.items() if count > 1):
-        problem = f"two checks have the same key {repeated[0]!r} and reading"
-        raise ResultError(problem, remedy="Change one key or reading.")
+    if shared := sorted(str(key) for (key, _), count in counts.items() if count > 1):
+        raise ResultError(f"two checks share key {shared[0]!r} and reading", "", "Change one key or reading.")
     if not matches_source:
         return verdicts.EDITED
     unresolved = [readings for readings in group_by_key(checks) if _is_open(readings)]
@@ -305,8 +304,8 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
             {cell for cell in cells if group[0].compares(cell)} if group[0].decides_cells else set[Any]()
             for group in conclusive
         ]
-        beside = sum(not cells_of_check for cells_of_check in cells_by_check)
-        return Coverage(len(set[Any]().union(*cells_by_check)), len(cells), "cells", leads, beside)
+        n_others = sum(not cells_of_check for cells_of_check in cells_by_check)
+        return Coverage(len(set[Any]().union(*cells_by_check)), len(cells), "cells", leads, n_others)
     statements = {check.printed for check in checks}
     open_statements = {group[0].printed for group in group_by_key(checks) if _is_open(group)}
     decided = {group[0].printed for group in conclusive} - open_statements
@@ -375,7 +374,7 @@ def record(
         provenance=provenance,
         samples=tuple(samples),
     )
-    content = json.loads(_RESULT.dump_json(result))
+    content = json.loads(_RESULT_ADAPTER.dump_json(result))
     stored = {"format": _FORMAT, "sha256": _hash_content(content), **content}
     write_json(run.results_dir / f"{result.name}.json", stored)
     return result
@@ -419,7 +418,7 @@ def read(path: Path) -> Result:
             raise ResultError(f"this results file has format {version!r}, but this version reads {_FORMAT}")
         if digest != _hash_content(content):
             raise ResultError("this results file has changed since it was written")
-        result = _RESULT.validate_python(content)
+        result = _RESULT_ADAPTER.validate_python(content)
         if (owner := exhibit(result.exhibit).notebook) != result.notebook:
             problem = f"{result.exhibit} belongs to notebook {owner}, but this file is from {result.notebook}"
             raise ResultError(problem)

@@ -79,8 +79,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
             "notebook": entry.notebook,
             "anchor": entry.anchor,
             "requirement": f"{legibility}would need {entry.would_need}",
-            "verdict": verdicts.NOT_CHECKED,
-            "outcome": verdicts.NOT_CHECKED,
+            **dict.fromkeys(("verdict", "outcome"), verdicts.NOT_CHECKED),
             **dict.fromkeys((*single_columns, *verdicts.EVIDENCE), ""),
         }
         for result in reversed(ranked):  # the first of the ranking comes last and overwrites the others
@@ -124,7 +123,7 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
     -------
     DataFrame
         ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``check`` (its name),
-        ``what``, ``printed``, ``computed``, ``outcome``, and the ``discrepancy`` that
+        ``what`` (what it compares), ``printed``, ``computed``, ``outcome``, and the ``discrepancy`` that
         explains the outcome (its name), with ``kind``, ``explanation``, ``weight`` and ``reply``. Without a
         discrepancy, the first three are empty, ``weight`` is ``number`` and ``reply`` is ``not asked``.
     """
@@ -187,9 +186,8 @@ def claims_table(card: pd.DataFrame, paper: str, to_notebooks: str) -> str:
         badge = verdict_badge(str(row.verdict), str(row.outcome), coverage, str(row.weight))
         cut_at = "; not checked: " if row.verdict == verdicts.NOT_CHECKED else "\n"
         claim = f"{escape(str(row.title).split(cut_at)[0])} ({link_to(row, to_notebooks)})"
-        rows.append(
-            (claim, badge + grey_line(escape(f"fails: {row.first_failure}") if row.first_failure else ""))
-        )
+        failure = escape(f"fails: {row.first_failure}") if row.first_failure else ""
+        rows.append((claim, badge + grey_line(failure)))
     frame = pd.DataFrame(rows, columns=["claim", "verdict, and statements decided"])
     return table_html(frame, f"{paper}: its claims in this build", index=False, raw=tuple(frame))
 

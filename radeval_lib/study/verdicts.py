@@ -78,22 +78,22 @@ class Coverage:
     checked, total : the number of decided units, and of all units of the exhibit.
     unit : ``cells`` for a table or figure, ``settings`` for a guideline, otherwise ``statements``.
     open_leads : the number of leads that the paper does not claim and the numbers do not establish.
-    beside : for a table, the number of decided checks that compare none of its cells.
+    n_others : for a table, the number of decided checks that compare none of its cells.
     """
 
     checked: int
     total: int
     unit: str
     open_leads: int = 0
-    beside: int = 0
+    n_others: int = 0
 
     @property
     def words(self) -> str:
         """The coverage in words, as in ``16 of 128 cells, 2 other statements about it, lead not decided``."""
         unit = self.unit if self.total != 1 else self.unit.removesuffix("s")
         parts = [f"{self.checked:,} of {self.total:,} {unit}"]
-        if self.beside:
-            parts.append(f"{self.beside} other statement{'s' if self.beside > 1 else ''} about it")
+        if self.n_others:
+            parts.append(f"{self.n_others} other statement{'s' if self.n_others > 1 else ''} about it")
         if self.open_leads:
             leads = "lead" if self.open_leads == 1 else f"{self.open_leads} leads"
             parts.append(f"{leads} not decided")

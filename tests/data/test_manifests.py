@@ -13,7 +13,7 @@ from radeval_lib import data, registry
 from radeval_lib.data import manifests
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
 from radeval_lib.data.manifests import DataFile, Manifest, list_restricted, load_manifest, parse_manifest
-from radeval_lib.paths import DATASETS, REFERENCES
+from radeval_lib.paths import BIBLIOGRAPHY, DATASETS
 from tests.data import samples
 
 
@@ -39,7 +39,7 @@ def test_manifest(name: str) -> None:
 
 
 def test_every_citation_is_in_the_bibliography() -> None:
-    bibliography = REFERENCES.read_text(encoding="utf-8")
+    bibliography = BIBLIOGRAPHY.read_text(encoding="utf-8")
     missing = sorted(
         name
         for name in data.names()

@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from radeval_lib.categories import CATEGORIES
 from radeval_lib.metrics import by_rules
-from radeval_lib.paths import BOOK, REFERENCES, ROOT
+from radeval_lib.paths import BIBLIOGRAPHY, BOOK, ROOT
 from radeval_lib.pipeline import book, browser_judge, staging, steps
 from tests.end_to_end.conftest import new_context
 
@@ -122,7 +122,7 @@ def output(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     page = (BOOK / "try_the_judge.md").read_text(encoding="utf-8").replace(browser_judge.MARKER, form)
     texts = {"_config.yml": staging.make_settings(), "_toc.yml": TOC, "other.md": OTHER}
     staged = {name: text.encode() for name, text in [*texts.items(), ("try_the_judge.md", page)]}
-    staged |= {path.name: path.read_bytes() for path in (BOOK / "bibliography.md", REFERENCES)}
+    staged |= {path.name: path.read_bytes() for path in (BOOK / "bibliography.md", BIBLIOGRAPHY)}
     staged |= {"_extra/mathjax/tex-chtml.js": math.read_bytes()}
     staged |= {f"_static/{path.name}": path.read_bytes() for path in (BOOK / "_static").iterdir()}
     staged |= {f"_extra/{name}": content for name, content in files.items()}

@@ -53,7 +53,7 @@ def _read(path: Path, delimiter: str = ",") -> list[list[str]]:
 @pytest.mark.parametrize("chunk", [1, 2, 500])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_columns_and_rows_stay(tmp_path, monkeypatch, chunk, delimiter) -> None:
-    monkeypatch.setattr(file_scoring, "CHUNK", chunk)
+    monkeypatch.setattr(file_scoring, "CHUNK_ROWS", chunk)
     source, target = _write(tmp_path / "pairs.csv", ROWS, delimiter), tmp_path / "scores.csv"
     assert score_file({"rouge_l": {"stem": "false"}}, source, target).rows == 3
     rows = _read(target)
@@ -220,10 +220,10 @@ def test_a_metric_that_fails_does_not_cost_the_others_scores(tmp_path) -> None:
 def test_later_chunks_keep_the_first_columns_and_groups_named_as_columns_their_rows(tmp_path) -> None:
     first = '{"reference": "a", "candidate": "b", "note": 1, "group": "note"}\n'
     later = '{"group": "candidate", "candidate": "a", "reference": "a"}\n'
-    (tmp_path / "in.jsonl").write_text(first * file_scoring.CHUNK + later)
+    (tmp_path / "in.jsonl").write_text(first * file_scoring.CHUNK_ROWS + later)
     scored = score_file("rouge_l", tmp_path / "in.jsonl", tmp_path / "out.csv")
     assert {name: means["rouge_l"] for name, means in scored.means.items()} == {
-        "all": pytest.approx(1 / (file_scoring.CHUNK + 1)),
+        "all": pytest.approx(1 / (file_scoring.CHUNK_ROWS + 1)),
         "group note": 0,
         "group candidate": 1,
     }
@@ -243,7 +243,7 @@ RUN = """
 import signal, sys, time
 from radeval_lib.metrics import file_scoring, score_file
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background job
-file_scoring.CHUNK = 10
+file_scoring.CHUNK_ROWS = 10
 def progress(done, share):
     print(done, flush=True)
     time.sleep(300 * (done == int(sys.argv[2])))
@@ -280,7 +280,7 @@ def test_a_run_that_is_killed_resumes_after_its_last_chunk(tmp_path, how, worker
 
 
 def test_other_settings_keep_nothing(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(file_scoring, "CHUNK", 10)
+    monkeypatch.setattr(file_scoring, "CHUNK_ROWS", 10)
     source = _pairs(tmp_path, 40)
 
     def stop(done: int, share: float) -> None:

@@ -30,7 +30,7 @@ def _models(folder: Path) -> dict[str, str]:
 
 
 def _metric(name: str, models: dict[str, str], **settings: Any) -> Metric:
-    return create(name, **{role: models[role] for role in get(name).needs}, **settings)
+    return create(name, **{role: models[role] for role in get(name).required_roles}, **settings)
 
 
 def _made(name: str, models: dict[str, str], **settings: Any) -> str:
@@ -47,8 +47,8 @@ def test_equal_settings_have_equal_signatures_in_whatever_folder(name, tmp_path)
     assert first.startswith(f"metric:{name}|")
     assert first.endswith(f"|version:{__version__}")
     keys = [part.partition(":")[0] for part in first.split("|")]
-    assert {f"model.{role}" for role in get(name).needs} <= set(keys)
-    assert not {"device", "cache", *get(name).needs} & set(keys)
+    assert {f"model.{role}" for role in get(name).required_roles} <= set(keys)
+    assert not {"device", "cache", *get(name).required_roles} & set(keys)
 
 
 @pytest.mark.parametrize(

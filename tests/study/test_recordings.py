@@ -138,7 +138,7 @@ def test_each_case_has_its_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
     turned = np.where(np.arange(50) % 2, 0.02, -0.02)  # the mean stays, and τ_b falls
 
     def holds(change: object, model: str | None, name: str = "mslr") -> bool:
-        metric = SimpleNamespace(needs=("encoder",) if model else ())
+        metric = SimpleNamespace(required_roles=("encoder",) if model else ())
         stored = recorded.Recording(name, before, {"models": {"encoder": {"sha256": model}}})
         content = storing.Content(before.assign(bleu=before["bleu"] + change))
         rows = storing.compare_with_stored(run, stored, content, {"bleu": metric})  # type: ignore[dict-item]
@@ -157,7 +157,7 @@ def test_a_stored_name_has_the_substitute_model_that_its_scores_rest_on(name: st
     columns = description["columns"] | description.get("variants", {})
     for key, column in columns.items():
         metric = get(key if key in METRICS else "ratescore")
-        ours = [role for role in metric.needs if models[role].startswith(("cell:", "packaged-"))]
+        ours = [role for role in metric.required_roles if models[role].startswith(("cell:", "packaged-"))]
         assert column["title"] == metric_label(metric, models)
         assert bool(ours) == column["title"].endswith(")")
 

@@ -97,7 +97,7 @@ def test_coverage_by_hand() -> None:
     stated = coverage("facts.def_alpha", "printed", order_and_lead)
     assert (stated.checked, stated.open_leads) == (0, 0), "order and lead are one statement"
     summed = coverage("rales.table3", "printed", [check_value(Key("sum"), "2", 2, cells=printed_cells)])
-    assert (summed.checked, summed.beside) == (0, 1), "inputs of a sum are not decided by it"
+    assert (summed.checked, summed.n_others) == (0, 1), "inputs of a sum are not decided by it"
 
 
 @pytest.mark.parametrize(("order_alone", "verdict"), [(True, "consistent"), (False, "inconclusive")])

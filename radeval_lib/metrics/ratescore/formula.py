@@ -41,17 +41,16 @@ class Options:
 
     Attributes
     ----------
-    penalty : which cosines are multiplied by p. ``cross_polarity``: those of a disease or abnormality with a
-        non-disease or non-abnormality (released code). ``any_mismatch``: those of two different types
-        (Section 2.4).
-    orientation : the index of W. ``query_first``: W[type of the query entity, type of its match] (released
-        code). ``match_first``: the reverse, as printed in Section 2.4 and the worked example of Appendix A.1.
-    empty : the score if a text has no entity, which the paper does not define. ``half``: 0.5 (released code).
-        ``zero``: 0. ``one_if_both_empty``: 1 if neither text has an entity, else 0.
+    penalty : ``cross_polarity`` multiplies by p the cosine of a disease or abnormality with a non-disease or
+        non-abnormality (released code); ``any_mismatch``, that of any two different types (Section 2.4).
+    orientation : ``query_first`` takes the weight W[type of the query entity, type of its match] (released
+        code); ``match_first`` exchanges the two, as in Section 2.4 and the worked example of Appendix A.1.
+    empty : the score if a text has no entity, which the paper does not define: ``half`` is 0.5 (released
+        code), ``zero`` is 0, and ``one_if_both_empty`` is 1 if neither text has an entity, else 0.
     min_characters : sentences with fewer characters are dropped before entities are extracted (released code:
         3; the paper mentions no such filter).
-    pooling : how the vector of an entity is computed, which the paper does not say. ``cls``: last hidden
-        state of the first token (released code). ``mean``: mean over the tokens, as the encoder's model card
+    pooling : the vector of an entity, which the paper does not define: ``cls`` takes the last hidden state of
+        the first token (released code), and ``mean`` the mean over the tokens, as the encoder's model card
         recommends.
     cosine : ``keep`` keeps negative cosines (released code and printed formula), so that a score can be
         outside [0, 1]. ``clip_at_zero`` replaces them by 0.

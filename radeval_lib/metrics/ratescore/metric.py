@@ -65,7 +65,7 @@ class RaTEScore(Metric):
     title = "RaTEScore"
     range = (0.0, 1.0)  # With ``cosine=keep``, scores can be outside; see ``bounds``.
     citation = "zhao2024ratescore"
-    needs = ("ner_model", "encoder")
+    required_roles = ("ner_model", "encoder")
     variant = "preset"
     reads_lines = True  # The released rules split sentences at line breaks.
 

@@ -57,7 +57,7 @@ class Chances:
     unchanged: float = 0.45  # the probability that a stated change is "unchanged"
 
 
-CHANCES: dict[Style, Chances] = {
+CHANCES_BY_STYLE: dict[Style, Chances] = {
     "hospital": Chances(
         counts=(0.24, 0.22, 0.20, 0.15, 0.10, 0.06, 0.03), rare=0.02, device=0.22, normal=0.1, denial_limit=7,
         longest_denial=3, other_order=0.35, joined=0.3, descriptor=0.35, second_descriptor=0, suggestion=0.3,
@@ -118,7 +118,7 @@ class Menu:
 @lru_cache(maxsize=1024)
 def build_menu(exam: Exam, style: Style) -> Menu:
     """Return everything that reports of an examination in a style can state."""
-    lexicon, chances = load_lexicon(), CHANCES[style]
+    lexicon, chances = load_lexicon(), CHANCES_BY_STYLE[style]
     protocol = lexicon.protocols[exam.modality, exam.anatomy]
     concepts = [c for region in protocol.regions for c in region.concepts if lexicon.can_occur(c, exam)]
 
@@ -179,11 +179,11 @@ def draw_finding(
     concept : the entry of the finding in the lexicon.
     exam : the examination, which determines the possible places and descriptors, and how often sizes are
         stated.
-    style : the style, which determines the probability of each attribute (``CHANCES``).
+    style : the style, which determines the probability of each attribute (``CHANCES_BY_STYLE``).
     prior : whether there is an earlier examination, so that a change can be stated.
     blocked : keys of concepts that the finding must not suggest.
     """
-    lexicon, chances = load_lexicon(), CHANCES[style]
+    lexicon, chances = load_lexicon(), CHANCES_BY_STYLE[style]
     places = lexicon.list_places(concept, exam)
     place = choose(rng, places) if places else None
     if concept.vague and rng.random() < chances.no_place:
@@ -268,7 +268,7 @@ def _draw_concepts(rng: Random, menu: Menu, style: Style, lexicon: Lexicon, mini
             chosen[concept.key] = concept
     if menu.devices.options:
         for _ in range(3):
-            if rng.random() > CHANCES[style].device:
+            if rng.random() > CHANCES_BY_STYLE[style].device:
                 break
             concept = menu.devices.draw(rng)
             chosen.setdefault(concept.key, concept)
@@ -279,7 +279,7 @@ def _draw_denials(rng: Random, menu: Menu, blocked: set[str], style: Style) -> l
     """Return drawn denials, ordered by organ system, of concepts that are not ``blocked``."""
     if not menu.deniable.options:
         return []
-    target = int(rng.random() * CHANCES[style].denial_limit)
+    target = int(rng.random() * CHANCES_BY_STYLE[style].denial_limit)
     chosen: list[Concept] = []
     for _ in range(2 * target):
         if len(chosen) >= target:
@@ -290,7 +290,7 @@ def _draw_denials(rng: Random, menu: Menu, blocked: set[str], style: Style) -> l
     chosen.sort(key=lambda concept: menu.systems[concept.region, concept.system])
     denials, start = [], 0
     while start < len(chosen):
-        size = 1 + int(rng.random() * CHANCES[style].longest_denial)
+        size = 1 + int(rng.random() * CHANCES_BY_STYLE[style].longest_denial)
         denials.append(Denial(tuple(concept.key for concept in chosen[start : start + size])))
         start += size
     return denials
@@ -331,7 +331,7 @@ def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, min_finding
     Remarks come first. Within an organ system, findings usually come before normal statements and denials.
     ``prior`` says whether there is an earlier examination.
     """
-    lexicon, menu, chances = load_lexicon(), build_menu(exam, style), CHANCES[style]
+    lexicon, menu, chances = load_lexicon(), build_menu(exam, style), CHANCES_BY_STYLE[style]
     concepts = _draw_concepts(rng, menu, style, lexicon, min_findings)
     present = {concept.key for concept in concepts}
     system_ranks = list(range(len(menu.systems)))  # the rank of each organ system in the usual order
@@ -377,7 +377,7 @@ def _make_statements(rng: Random, contents: list[Meaning], lexicon: Lexicon, sty
             previous
             and not previous.joined
             and can_join(lexicon, previous.content, content)
-            and rng.random() < CHANCES[style].joined
+            and rng.random() < CHANCES_BY_STYLE[style].joined
         )
         statements.append(Statement(uid, content, rng.getrandbits(96), is_joined))
     return statements

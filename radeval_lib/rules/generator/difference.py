@@ -32,15 +32,15 @@ class GoldError:
     category : a letter from a to f (:data:`~radeval_lib.categories.CATEGORIES`).
     significant : whether the error is clinically significant.
     concept : the key of the finding that it is about.
-    reference_says, candidate_says : the place, degree or change of the finding in each report; "present" for
-        a finding that only this report states; "" for a report that says nothing about it.
+    reference_value, candidate_value : the place, degree or change of the finding in each report; "present"
+        for a finding that only this report states; "" for a report that says nothing about it.
     """
 
     category: str
     significant: bool
     concept: str
-    reference_says: str
-    candidate_says: str
+    reference_value: str
+    candidate_value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +142,9 @@ def compare_findings(
     assert finding is not None
     concept = lexicon.concepts.get(finding.concept)  # None for a negated normal statement.
 
-    def make_error(category: str, significant: bool, *says: str) -> GoldError:
+    def make_error(category: str, significant: bool, *values: str) -> GoldError:
         is_significant = significant and (concept is None or concept.major)
-        return GoldError(category, is_significant, finding.concept, *says)
+        return GoldError(category, is_significant, finding.concept, *values)
 
     if reference is None:
         return [make_error("a", True, "", "present")]
@@ -233,12 +233,12 @@ def _describe_error(error: GoldError, reference: SyntheticReport, candidate: Syn
         return _describe_finding(stated_findings[error.concept][1])
     bare_finding = _describe_finding(PlannedFinding(error.concept))
     if error.category == "c":
-        return f"{bare_finding} in {error.candidate_says} instead of {error.reference_says}"
+        return f"{bare_finding} in {error.candidate_value} instead of {error.reference_value}"
     if error.category == "d":
-        return f"{bare_finding}, {error.candidate_says} instead of {error.reference_says}"
+        return f"{bare_finding}, {error.candidate_value} instead of {error.reference_value}"
     if error.category == "e":
-        return f"{bare_finding} called {error.candidate_says}"
-    return f"{bare_finding} is {error.reference_says}"
+        return f"{bare_finding} called {error.candidate_value}"
+    return f"{bare_finding} is {error.reference_value}"
 
 
 def _describe_finding(finding: PlannedFinding) -> str:

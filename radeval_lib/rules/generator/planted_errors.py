@@ -174,13 +174,13 @@ def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) 
     if assignment is None:
         raise failure
     findings, plan = index_findings(report.plan), report.plan
-    for (category, _), uid, changed in assignment:
+    for (category, _), uid, new_finding in assignment:
         if category == "b":
             plan = remove_statement(plan, uid)
         else:
-            assert changed is not None
-            original, current = findings[changed.concept][1], index_findings(plan)[changed.concept][1]
-            values = {name: getattr(changed, name) for name in _ATTRIBUTES}
+            assert new_finding is not None
+            original, current = findings[new_finding.concept][1], index_findings(plan)[new_finding.concept][1]
+            values = {name: getattr(new_finding, name) for name in _ATTRIBUTES}
             changes = {name: value for name, value in values.items() if value != getattr(original, name)}
             # `current` may already have another error.
             plan = replace_content(plan, uid, replace(current, **changes))

@@ -55,7 +55,7 @@ class JudgedError:
     significant : whether the error is clinically significant.
     weight : what the error contributes to the weighted sum.
     observation : the key of the finding that it is about.
-    says : the error in words.
+    text : the error in words.
     rule : why it is an error, and why it has its significance.
     reference_span, candidate_span : the (start, end) of the finding in each report; None for a report that
         does not mention it.
@@ -65,7 +65,7 @@ class JudgedError:
     significant: bool
     weight: float
     observation: str
-    says: str
+    text: str
     rule: str
     reference_span: Span | None
     candidate_span: Span | None
@@ -111,7 +111,7 @@ class Judgement:
 
         def group_errors(significant: bool) -> list[list[str]]:
             errors = [error for error in self.errors if error.significant == significant]
-            return [[error.says for error in errors if error.category == letter] for letter in LETTERS]
+            return [[error.text for error in errors if error.category == letter] for letter in LETTERS]
 
         explanation = (
             f"[Explanation]:\n{len(self.errors)} differences between the findings of the two reports "
@@ -183,7 +183,7 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
                 linked_pair = (item, match[0]) if source is expected else (match[0], item)
                 links.append(Link(*linked_pair, match[1]))
                 slight_weight += weigher.weigh_slight_difference(links[-1])
-    errors.sort(key=lambda error: (error.category, not error.significant, error.says))
+    errors.sort(key=lambda error: (error.category, not error.significant, error.text))
     link_texts = tuple(
         (
             describe_observation(link.reference.observation),
@@ -227,7 +227,7 @@ class _Weigher:
         graded_as: str,
         significant: bool,
         weight_share: float,
-        says: str,
+        text: str,
         rule: str,
         spans: tuple[Span | None, Span | None],
         *,
@@ -240,7 +240,7 @@ class _Weigher:
         graded_as : the observation whose significance applies to the error.
         significant : whether the difference is large enough for a significant error.
         weight_share : the factor that multiplies the weight of the finding.
-        says : the error in words.
+        text : the error in words.
         rule : why it is an error.
         spans : the spans of the finding in the reference and in the candidate.
         sides_differ : whether the reports name different sides.
@@ -250,7 +250,7 @@ class _Weigher:
         is_significant = significant and (grade.major or (sides_differ and grade.name != "benign"))
         rule = f"{rule}; {describe_observation(graded_as)} is {grade.name}: {grade.why}"
         weight = weight_share * self._weigh(item)
-        return JudgedError(category, is_significant, weight, item.observation, says, rule, *spans)
+        return JudgedError(category, is_significant, weight, item.observation, text, rule, *spans)
 
     def _make_difference(
         self,
@@ -258,7 +258,7 @@ class _Weigher:
         link: Link,
         significant: bool,
         factor_name: str,
-        says: str,
+        text: str,
         rule: str,
         sides_differ: bool = False,
     ) -> JudgedError:
@@ -271,7 +271,7 @@ class _Weigher:
         )
         spans = (reference.start, reference.end), (candidate.start, candidate.end)
         arguments = category, reference, graded_as, significant, get_factor(factor_name)
-        return self._make_error(*arguments, says, rule, spans, sides_differ=sides_differ)
+        return self._make_error(*arguments, text, rule, spans, sides_differ=sides_differ)
 
     def make_missing(self, item: Item, exclusion: Span | None) -> JudgedError:
         """Return the error that the candidate lacks a finding of the reference; ``exclusion`` is the span in
@@ -291,8 +291,8 @@ class _Weigher:
         """Return the error about a finding that only one report states; it weighs less if that report hedges
         the finding."""
         weight_share = get_factor(factor_name) * (get_factor("doubtful") if item.uncertain else 1.0)
-        says = describe_finding(item)
-        return self._make_error(category, item, self._choose_key(item), True, weight_share, says, rule, spans)
+        text = describe_finding(item)
+        return self._make_error(category, item, self._choose_key(item), True, weight_share, text, rule, spans)
 
     def list_attribute_errors(self, link: Link) -> list[JudgedError]:
         """Return the errors in place, number, quality, degree and change of a finding that both reports
@@ -311,17 +311,17 @@ class _Weigher:
         if wrong_side or is_far or (is_near is not None and not reference.places & candidate.places):
             is_large = wrong_side or is_far or is_near is False
             expected, observed = (describe_place(item.places, item.side) for item in (reference, candidate))
-            says = f"{finding} in {observed} instead of {expected}"
+            text = f"{finding} in {observed} instead of {expected}"
             rule = "another side" if wrong_side else "another place" if is_large else "a neighbouring place"
             factor_name = "location" if is_large else "slight"
-            yield self._make_difference("c", link, is_large, factor_name, says, rule, wrong_side)
+            yield self._make_difference("c", link, is_large, factor_name, text, rule, wrong_side)
         elif _has_distance_error(reference, candidate):
-            says = f"{finding} {candidate.distance_mm:g} mm away instead of {reference.distance_mm:g} mm"
+            text = f"{finding} {candidate.distance_mm:g} mm away instead of {reference.distance_mm:g} mm"
             rule = "a tip that lies where it may not, or the other way round"
-            yield self._make_difference("c", link, True, "location", says, rule)
+            yield self._make_difference("c", link, True, "location", text, rule)
         if reference.greater and candidate.greater and reference.greater != candidate.greater:
-            says = f"{finding} greater on the {candidate.greater} instead of the {reference.greater}"
-            yield self._make_difference("c", link, True, "location", says, "another side", sides_differ=True)
+            text = f"{finding} greater on the {candidate.greater} instead of the {reference.greater}"
+            yield self._make_difference("c", link, True, "location", text, "another side", sides_differ=True)
 
     def _find_count_errors(self, link: Link) -> Iterator[JudgedError]:
         """Yield an error if the numbers of findings differ; "several" differs only from 1."""
@@ -332,8 +332,8 @@ class _Weigher:
             observed, expected = (
                 "several" if item.count == SEVERAL else str(item.count) for item in (candidate, reference)
             )
-            says = f"{observed} instead of {expected} {describe_observation(reference.observation)}"
-            yield self._make_difference("d", link, True, "severity", says, "another number")
+            text = f"{observed} instead of {expected} {describe_observation(reference.observation)}"
+            yield self._make_difference("d", link, True, "severity", text, "another number")
 
     def _find_quality_errors(self, link: Link, *, include_location: bool) -> Iterator[JudgedError]:
         """Yield an error for each kind of quality in which the reports differ; at most one of them is about
@@ -346,23 +346,23 @@ class _Weigher:
             )
             if observed and not expected & observed and (category == "d" or include_location):
                 include_location = False
-                says = f"{', '.join(sorted(observed))} instead of {', '.join(sorted(expected))}"
-                says += f" {describe_observation(reference.observation)}"
+                text = f"{', '.join(sorted(observed))} instead of {', '.join(sorted(expected))}"
+                text += f" {describe_observation(reference.observation)}"
                 factor_name = "severity" if category == "d" else "location"
-                yield self._make_difference(category, link, True, factor_name, says, f"of another {kind}")
+                yield self._make_difference(category, link, True, factor_name, text, f"of another {kind}")
 
     def _find_degree_errors(self, link: Link) -> Iterator[JudgedError]:
         """Yield an error if the grades differ, and one if the degrees, volumes or sizes differ."""
         reference, candidate = link.reference, link.candidate
         finding = describe_observation(reference.observation)
         if reference.grade and candidate.grade and reference.grade != candidate.grade:
-            says = f"{finding} of grade {candidate.grade} instead of {reference.grade}"
-            yield self._make_difference("d", link, True, "severity", says, "another grade")
+            text = f"{finding} of grade {candidate.grade} instead of {reference.grade}"
+            yield self._make_difference("d", link, True, "severity", text, "another grade")
         is_large = _is_degree_error_significant(reference, candidate)
         if is_large is not None:
-            says = f"{describe_degree(candidate)} instead of {describe_degree(reference)} {finding}"
+            text = f"{describe_degree(candidate)} instead of {describe_degree(reference)} {finding}"
             rule = "a degree or size that is clearly other" if is_large else "a neighbouring degree or size"
-            yield self._make_difference("d", link, is_large, "severity" if is_large else "slight", says, rule)
+            yield self._make_difference("d", link, is_large, "severity" if is_large else "slight", text, rule)
 
     def _find_change_errors(self, link: Link) -> Iterator[JudgedError]:
         """Yield an error for each change of a finding that only one of the reports states."""
@@ -372,10 +372,10 @@ class _Weigher:
             ("f", reference.changes - candidate.changes, "is", "candidate"),
         ):
             for change in sorted(changes):
-                says = f"{describe_observation(reference.observation)} {verb} {change}"
+                text = f"{describe_observation(reference.observation)} {verb} {change}"
                 is_change = change != "unchanged"
                 rule, factor_name = f"the {other} does not say so", "change" if is_change else "slight"
-                yield self._make_difference(category, link, is_change, factor_name, says, rule)
+                yield self._make_difference(category, link, is_change, factor_name, text, rule)
 
     def list_diagnosis_errors(self, link: Link, reference: Content, candidate: Content) -> list[JudgedError]:
         """Return the errors about diagnoses that a linked finding suggests in one report ("likely pneumonia")

@@ -159,7 +159,7 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
 
 _ANATOMY = 1  # the group of `_GROUP` that matches anatomy; the other groups match states
 # The RaTE type and the RadGraph label of the states in each of the other groups.
-_STATES = {2: ("Non-Abnormality", "OBS-DP"), 3: ("Abnormality", "OBS-DP"), 4: ("Non-Abnormality", "OBS-DA")}
+_LABELS = {2: ("Non-Abnormality", "OBS-DP"), 3: ("Abnormality", "OBS-DP"), 4: ("Non-Abnormality", "OBS-DA")}
 
 
 def parse_sentence(markup: str) -> Phrase:
@@ -184,7 +184,7 @@ def parse_sentence(markup: str) -> Phrase:
         text, ntokens = text + literal, ntokens + len(tokenize(literal))
         group = match.lastindex or 0  # the number of the group that matched
         content = match[group]
-        rate_type, label = _STATES.get(group, ("Anatomy", "ANAT-DP"))
+        rate_type, label = _LABELS.get(group, ("Anatomy", "ANAT-DP"))
         if content.startswith("d:"):
             content, rate_type = content[2:], rate_type.replace("Abnormality", "Disease")
         if content.startswith("!"):

@@ -78,7 +78,7 @@ def attach(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     _share_sides(sentence, mentions)
     _attach_sides(sentence, mentions)
     _attach_degrees(sentence, mentions)
-    _attach_sizes(sentence, mentions)
+    _attach_measurements(sentence, mentions)
     _attach_qualities(sentence, mentions)
     _attach_counts(sentence, mentions)
     _attach_grades(sentence, mentions)
@@ -224,7 +224,7 @@ def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         shared_side = own_side if own_side in ("left", "right") else None
 
 
-def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
+def _attach_measurements(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Set the sizes, volumes and tip distances of mentions, and the change that follows from an earlier
     size."""
     for size in sentence.select_current(sentence.sizes):

@@ -326,7 +326,7 @@ _FOREIGN_WORDS = word_set(
     utan normalt akciger kalp yok
     """
 )
-_OTHER_IMAGES = re.compile(
+_NON_RADIOLOGY_WORDS = re.compile(
     r"\b(?:hematoxylin|h ?& ?e stain\w*|immunohistochem\w+|microscop\w+|histolog\w+|biops(?:y|ies) specimen|"
     r"endoscop\w+|colonoscop\w+|dermoscop\w+|fundus photograph\w*|sinus rhythm|st[- ]segments?|qrs|"
     r"electrocardiogra\w+|mitotic|photograph of|selfie)\b",
@@ -354,7 +354,7 @@ def _find_unread_reason(text: str) -> str:
     is_repetitive = len(words) >= 30 and len(set(pairwise(words))) <= len(words) * 5 / 6
     if is_repetitive and Counter(pairwise(words)).most_common(1)[0][1] > len(words) / 6:
         return LOOP
-    if len({match.group().lower() for match in _OTHER_IMAGES.finditer(text)}) > 1:
+    if len({match.group().lower() for match in _NON_RADIOLOGY_WORDS.finditer(text)}) > 1:
         return OTHER_IMAGE
     return ""
 

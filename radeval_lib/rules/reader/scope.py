@@ -33,7 +33,7 @@ _PART_NOUNS = word_set(
 _SIGHT = word_set("seen visualized identified appreciated visible apparent evident demonstrated")
 _VIEWS = word_set("view projection lateral frontal ap pa portable image radiograph film")
 # Participles that "not" negates to deny a finding, as in "could not be clearly demonstrated".
-_SEEN = SEEN | word_set(
+_DENIED_PARTICIPLES = SEEN | word_set(
     """
     found shown detected encountered demonstrable recognized discerned appreciated confirmed visible apparent
     discernible recognizable detectable depicted revealed established made perceived proven
@@ -258,13 +258,13 @@ def _add_not_seen_cues(
     taken_words |= {i for cue in others if cue.value != "negation_before" for i in range(cue.first, cue.end)}
     further_cues = []
     for i, token in enumerate(words):
-        if token.word == "neither" and i and words[i - 1].word in _SEEN:
+        if token.word == "neither" and i and words[i - 1].word in _DENIED_PARTICIPLES:
             further_cues.append(PhraseMatch(i, i + 1, "negation"))  # "seen neither here nor there"
         elif token.word in _NONE_WORDS and i and flags.named[i - 1]:
             further_cues.append(PhraseMatch(i, i + 1, "negation"))  # "stones none, hydronephrosis none"
         elif token.word in _NOT_WORDS and i not in taken_words:
             end = skip(words, i + 1, _BEFORE_SEEN)
-            if end < len(words) and words[end].word in _SEEN and end not in taken_words:
+            if end < len(words) and words[end].word in _DENIED_PARTICIPLES and end not in taken_words:
                 further_cues.append(PhraseMatch(i, end + 1, "negation"))
     return sorted([*cues, *further_cues]) if further_cues else cues
 

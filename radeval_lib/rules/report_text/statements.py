@@ -527,7 +527,7 @@ _HEADING_NAMES = {
 }
 _ANY_NAME = "|".join(f"(?P<{kind.replace(' ', '_')}>{names})" for kind, names in _HEADING_NAMES.items())
 # Matches a heading: it begins a statement and ends with a colon or dash, or is alone on its line in capitals.
-_HEADING = re.compile(
+_HEADING_PATTERN = re.compile(
     rf"(?:(?<![^\s.;,!?>*•])(?i:{_ANY_NAME})[ \t]*(?::|(?P<dash>[ \t]-+(?=\s))))"
     r"|^[ \t]*(?P<alone>[A-Z][A-Z /&]{3,40})[ \t]*(?=\n|$)",
     re.MULTILINE,
@@ -561,7 +561,7 @@ def find_headings(text: str) -> list[Heading]:
     heading_list: list[Heading] = []
     if not _MAYBE_HEADING.search(text):
         return heading_list
-    for match in _HEADING.finditer(text):
+    for match in _HEADING_PATTERN.finditer(text):
         kind = next(name for name, words in match.groupdict().items() if words is not None and name != "dash")
         if match["dash"] and not _is_dashed_heading(kind, text, match):
             continue
@@ -586,7 +586,7 @@ def _is_dashed_heading(kind: str, text: str, match: re.Match[str]) -> bool:
     """Return whether the text before a dash is a heading: it ends with a capital letter, or it is a
     capitalized history, comparison or findings heading that begins a statement.
 
-    ``match`` is a match of ``_HEADING``, and ``kind`` the kind of its section.
+    ``match`` is a match of ``_HEADING_PATTERN``, and ``kind`` the kind of its section.
     """
     before_dash = match.group()[: -len(match["dash"])]
     is_common = before_dash[:1].isupper() and kind in ("history", "comparison", FINDINGS)

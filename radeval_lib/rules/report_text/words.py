@@ -17,7 +17,7 @@ MASK = "xxxx"
 # The alternatives match, in this order: a number ("2.5" in "2.5 cm", "12" in "12."), a number without its
 # leading zero (".5 cm"), shorthand with a slash ("w/o"), the x between sizes ("3 x 4"), a negated verb
 # ("can't"), a word, a de-identification marker, a separator.
-_TOKEN = re.compile(
+_WORD_PATTERN = re.compile(
     r"\d+(?:\.\d+)?(?=[^\w.]|\.\D|\.?$|mm|cm|x)|(?<![\w.])\.\d+(?=\s?[mc]m\b)"
     r"|(?<![a-z0-9/])(?:w/o|w/|b/l|s/p|c/w|r/o|h/o|c/b)(?![/])|(?<=\d)x(?=\s?\d)|[a-z]+n't\b|[a-z0-9]+|_{2,}|[,:/()\[\]&+;?=<>]"
 )
@@ -102,7 +102,7 @@ def tokenize(text: str) -> list[Token]:
     """
     token_list: list[Token] = []
     last_word = ""
-    for match in _TOKEN.finditer(text.lower()):
+    for match in _WORD_PATTERN.finditer(text.lower()):
         previous_word, word, (start, end) = last_word, match.group(), match.span()
         last_word = word
         if previous_word in _BEFORE_CAPITAL and text[start].isupper():

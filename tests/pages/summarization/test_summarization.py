@@ -146,10 +146,10 @@ def test_each_system_is_scored_on_every_test_report_and_graphs_once(monkeypatch:
     metrics = {
         name: SimpleNamespace(
             name=name,
-            needs=needs,
+            required_roles=roles,
             score=lambda references, written: SimpleNamespace(values=[float(len(w)) for w in written]),
         )
-        for name, needs in (("length", ()), ("graph", ("graph_model",)))
+        for name, roles in (("length", ()), ("graph", ("graph_model",)))
     }
     run = SimpleNamespace(
         profile=smoke.model_copy(update={"experiments": {**smoke.experiments, "summarization": own_values}}),

@@ -123,7 +123,7 @@ def test_a_diagnosis_matches_its_sign():
 def test_every_error_states_its_rule_and_place():
     reference = "Moderate right effusion. No pneumothorax."
     (error,) = judge_pair(reference, "Moderate right effusion. Small left pneumothorax.").errors
-    assert error.says == "Small pneumothorax (left)"
+    assert error.text == "Small pneumothorax (left)"
     assert "rules it out" in error.rule
     assert "urgent" in error.rule
     assert reference[slice(*error.reference_span)] == "pneumothorax"
@@ -212,7 +212,7 @@ def test_a_name_that_two_regions_share_is_one_finding():
     small = "There is a small pericardial effusion."
     heart = f"Stenosis of the left circumflex artery. {small} The left ventricle is dilated."
     assert {category for category, _ in kinds(heart, small)} == {"b"}
-    assert not [error for error in judge_pair(heart, small).errors if "pericardial" in error.says]
+    assert not [error for error in judge_pair(heart, small).errors if "pericardial" in error.text]
 
 
 def test_age_and_indication_change_what_matters():
