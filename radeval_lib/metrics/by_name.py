@@ -190,7 +190,7 @@ def adapt_settings(name: str, models: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings ``pooling`` and ``layer`` that fit the encoder in ``models``.
 
     The dictionary is empty if the encoder is the metric's default or the metric has neither setting.
-    ``models`` is a mapping from role to the name of a model.
+    ``models`` is a mapping from role to the name of a model. Raises MetricError if no metric has the name.
     """
     encoder, defaults = str(models.get("encoder", "")), settings_of(name)
     if encoder in ("", defaults.get("encoder")):

@@ -228,7 +228,13 @@ class Green(Metric):
 
     @cached_property
     def _judge(self) -> Judge:
-        """The judge that the setting ``judge`` names, created when first needed."""
+        """The judge that the setting ``judge`` names, created when first needed.
+
+        Raises
+        ------
+        JudgeError, ModelError, StatementError, FileError
+            If :func:`radeval_lib.models.judges.open_judge` refuses the settings.
+        """
         from radeval_lib.models.judges import open_judge
 
         return open_judge(self.judge, cache=self.cache, device=self.device, model=self.model)

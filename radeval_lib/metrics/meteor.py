@@ -76,7 +76,8 @@ class Meteor(Metric):
     wordnet: str | None = None
 
     def __post_init__(self) -> None:
-        """Open the dictionary and determine its version if ``wordnet`` names a folder."""
+        """Open the dictionary and determine its version if ``wordnet`` names a folder; raise MetricError if a
+        file is missing."""
         self._dictionary: Any = _EMPTY_DICTIONARY
         self._synonym_source = "none"
         if self.wordnet is not None:

@@ -237,6 +237,11 @@ def cell_outcomes(result: Result) -> pd.DataFrame:
         empty if no check compares the cell), and ``discrepancy`` (str, the discrepancy's name in
         ``paper.yml``, or empty). If several checks compare this cell alone, the row shows the first with the
         worst outcome.
+
+    Raises
+    ------
+    PrintedError
+        If the exhibit is not transcribed, or its transcription is malformed.
     """
     frame = printed_numbers.printed(result.exhibit)
     keys = frame.drop(columns=_VALUE_COLUMNS)

@@ -334,6 +334,7 @@ class PageRun(runs.Run):
 
         A test compares each with released code or with values computed by hand. The ledger names the function
         and the test under ``implemented``, and any missing part under ``remaining``, ``implementation``.
+        Raises the errors of :meth:`exhibit`.
         """
         for exhibit_id in exhibit_ids:
             remaining = exhibit(exhibit_id).remaining.get("implementation", "")
@@ -412,7 +413,8 @@ class OpenExhibit:
     def value(
         self, name: Key | str, printed: Printed | str, computed: Estimate | float, **settings: Any
     ) -> Check:
-        """Add and return the check of a printed number (:func:`radeval_lib.study.checks.check_value`)."""
+        """Add and return the check of a printed number (:func:`radeval_lib.study.checks.check_value`, whose
+        errors are raised)."""
         return self.add(checks.check_value(name, printed, computed, **settings))[0]
 
     def states(self, name: Key | str, claim: str, computed: str, holds: bool | None, **options: Any) -> Check:
@@ -423,12 +425,12 @@ class OpenExhibit:
         self, name: Key | str, claim: str, values: Mapping[str, Printed | float], **settings: Any
     ) -> list[Check]:
         """Add and return the checks of a claim of superiority
-        (:func:`radeval_lib.study.superiority.check_superiority`)."""
+        (:func:`radeval_lib.study.superiority.check_superiority`, whose errors are raised)."""
         return self.add(superiority.check_superiority(name, claim, values, **settings))
 
     def groups(self, frame: pd.DataFrame, **settings: Any) -> list[Check]:
         """Add and return one check per group of a printed table
-        (:func:`radeval_lib.study.checks.check_groups`)."""
+        (:func:`radeval_lib.study.checks.check_groups`, whose errors are raised)."""
         return self.add(checks.check_groups(frame, **settings))
 
     def sample(self, n: float, cases: str, *, trainings: int = 0, draws: int = 0, resamples: int = 0) -> None:
@@ -450,7 +452,13 @@ def begin(notebook: str, **parameters: Any) -> PageRun:
 
 def show_quotes(exhibit_id: str) -> HTML:
     """Return the paper's words about an exhibit as HTML quotations; excerpts from one place are separated by
-    an ellipsis."""
+    an ellipsis.
+
+    Raises
+    ------
+    LedgerError, PrintedError
+        If the ledger has no such exhibit, or the exhibit has no quotations.
+    """
     places: dict[str, list[str]] = {}
     for location, words in quotations(exhibit_id):
         places.setdefault(location, []).append(as_printed(words))

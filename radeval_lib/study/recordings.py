@@ -53,6 +53,7 @@ def read_texts(name: str, root: Path) -> list[tuple[str, str]]:
     """Return the pairs (reference, candidate) of a stored set, in the order of the stored scores.
 
     The list is empty if the set's files are not in the data root. It reveals restricted texts: never show it.
+    Raises ChecksumError or FormatError if a file has changed or is malformed.
     """
     if name == "radpref":
         if (path := find(name, root, radpref.CASES_FILE)) is None:
@@ -76,7 +77,8 @@ def is_out_of_date(name: str, metric: Metric) -> bool:
     A metric without models is out of date if the digest of its scores of :func:`probe_texts` changed. One
     with models is scored with test models (:func:`probe_scores`). It is out of date if the number of scores
     changed, or if more than one of them changed by more than 0.001. Smaller changes can come from sums in
-    another order, which may also move one label across its threshold.
+    another order, which may also move one label across its threshold. Raises DataError if there is no such
+    set, or a table is missing or has changed.
     """
     recording = recorded.load(name)
     if not metric.required_roles:
@@ -90,7 +92,7 @@ def is_out_of_date(name: str, metric: Metric) -> bool:
 
 def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
     """Return the names of those of ``metrics`` whose stored scores of a set are out of date
-    (:func:`is_out_of_date`); by default, all stored metrics are tested."""
+    (:func:`is_out_of_date`, whose errors are raised); by default, all stored metrics are tested."""
     columns = recorded.load(name).description["columns"]
     keys = [key for key in columns if metrics is None or key in metrics]
     # Creating a metric with models would load them; its class has the name and roles that are used here.

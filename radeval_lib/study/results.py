@@ -292,7 +292,8 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
     The units are the legible cells of a transcribed table or figure, otherwise settings (for a guideline) or
     statements. A cell is decided if a check that compares it holds or fails. A statement or setting is
     decided if one of its checks holds or fails and none that it needs is inconclusive; the readings of a
-    statement must agree. The total includes statements that the ledger lists as ``unchecked``.
+    statement must agree. The total includes statements that the ledger lists as ``unchecked``. Raises
+    LedgerError if the ledger has no such exhibit.
     """
     if not checks:
         return None

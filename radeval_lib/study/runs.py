@@ -103,7 +103,8 @@ class Run:
         """Return the records of a public data set that the notebook declares, and their evidence.
 
         The evidence is ``open`` if the data root has the files; otherwise it is ``recorded``, and
-        placeholders replace the texts.
+        placeholders replace the texts. Raises the errors of :meth:`find`, or DataError if no stored set can
+        be the source.
         """
         if self.find(dataset) is not None:
             load = registry.find("radeval_lib.data.readers:load")
@@ -113,7 +114,15 @@ class Run:
 
     def recording(self, dataset: str) -> Any:
         """Return the stored scores of a public data set that the notebook declares, a
-        :class:`radeval_lib.data.recorded.Recording`, and record their files as read."""
+        :class:`radeval_lib.data.recorded.Recording`, and record their files as read.
+
+        Raises
+        ------
+        NotebookError
+            If the notebook does not declare the data set.
+        DataError
+            If it has no stored scores, or a table is missing or has changed.
+        """
         self.require_declared("data", dataset)
         recorded = registry.module("radeval_lib.data.recorded")
         for path in recorded.list_tables(dataset):
@@ -190,7 +199,8 @@ class Run:
         return recordings.with_stored_scores(metric, sources, self.data_root, self.inputs)
 
     def unstored_metric(self, name: str, /, **settings: Any) -> Metric:
-        """Return the metric of :meth:`metric` without stored scores, so that it computes all scores."""
+        """Return the metric of :meth:`metric` without stored scores, so that it computes all scores; raise
+        the same errors."""
         self.require_declared("metrics", name)
         for setting in settings.values():
             self._find_loader("models").check_permission(str(setting), self.data_root)
@@ -285,7 +295,8 @@ class Run:
     def is_first_job(self) -> bool:
         """Return whether this run is the first job of its notebook.
 
-        A role with the source ``cell:NOTEBOOK`` uses the model of the first job, and of no other.
+        A role with the source ``cell:NOTEBOOK`` uses the model of the first job, and of no other. Raises
+        ParameterError if the profile has no job of the notebook.
         """
         return Job(self.notebook, self.parameters) == jobs.list_jobs(self.whole_profile, self.notebook)[0]
 
@@ -318,7 +329,7 @@ class Run:
 
     def evidence(self, role: str) -> str:
         """Return the level of evidence of a data role's source: ``synthetic``, ``recorded``, ``open`` or
-        ``credentialed``; ``absent`` if the role has no source."""
+        ``credentialed``; ``absent`` if the role has no source. Raises the errors of :meth:`source_of`."""
         return self._find_loader("data").classify(self.source_of("data", role))
 
     def source_of(self, kind: str, role: str) -> str:
@@ -340,7 +351,8 @@ class Run:
         return roles[role]
 
     def explain_absence(self, role: str) -> str:
-        """Return one line that says what the data root lacks for a data role's source; empty if nothing."""
+        """Return one line that says what the data root lacks for a data role's source; empty if nothing.
+        Raises the errors of :meth:`source_of`."""
         module, source = self._find_loader("data"), self.source_of("data", role)
         loadable = module.keep_loadable(source, self.data_root)
         return "" if loadable else str(module.make_absence_error(role, source, self.data_root))

@@ -133,13 +133,14 @@ def code_cells(lines: list[str]) -> Iterator[slice]:
 
 
 def code_of(text: str) -> str:
-    """Return the code cells of a MyST notebook as one program, without their options."""
+    """Return the code cells of a MyST notebook as one program, without their options; raise SyntaxError if
+    a cell is not closed."""
     lines = text.split("\n")  # splitlines would also split at form feeds within strings
     return "".join(f"{line}\n" for cell in code_cells(lines) for line in lines[cell])
 
 
 def source_cells(notebook: str) -> list[str]:
-    """Return the code cells in the source of the notebook with this name, in order, as text."""
+    """Return the code cells of a notebook's source, in order; raise SyntaxError if one is not closed."""
     lines = path_of(notebook).read_text(encoding="utf-8").split("\n")
     return ["\n".join(lines[cell]).strip() for cell in code_cells(lines)]
 

@@ -122,7 +122,8 @@ class Weights:
     penalty: float
 
     def weight(self, query: str, match: str) -> float:
-        """Return the weight for the types, such as "DISEASE", of a query entity and its match."""
+        """Return the weight for the types, such as "DISEASE", of a query entity and its match; raise KeyError
+        for an unknown type."""
         return float(self.matrix[tuple(find_type_indices([query, match]))])
 
 
@@ -326,7 +327,8 @@ class Scorer:
     """
 
     def __init__(self, weights: str | Weights = "long", options: Options | None = None) -> None:
-        """Load the weights, and compute the penalty for each pair of types."""
+        """Load the weights, and compute the penalty for each pair of types; raises the errors of
+        :func:`load`."""
         self.weights = load(weights)
         self.options = options or Options()
         matrix = self.weights.matrix

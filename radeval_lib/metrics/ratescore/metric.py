@@ -84,7 +84,15 @@ class RaTEScore(Metric):
     precision: Precision = "auto"
 
     def __post_init__(self) -> None:
-        """Combine the preset with the options that are not None, and load the weights."""
+        """Combine the preset with the options that are not None, and load the weights.
+
+        Raises
+        ------
+        KeyError, ValidationError
+            If the preset or an option's value is unknown.
+        MetricError
+            If the weights do not exist or are malformed.
+        """
         overrides = {option.name: getattr(self, option.name) for option in fields(formula.Options)}
         self.options = formula.options(self.preset, **overrides)
         vars(self).update(asdict(self.options))  # Settings that were None get the value of the preset.

@@ -236,11 +236,11 @@ def _draw_descriptors(rng: Random, groups: tuple[tuple[str, ...], ...], chances:
     exclude each other."""
     if not groups or rng.random() >= chances.descriptor:
         return ()
-    first_look = choose(rng, choose(rng, groups))
+    first = choose(rng, choose(rng, groups))
     if chances.second_descriptor and len(groups) > 1 and rng.random() < chances.second_descriptor:
-        other_groups = tuple(group for group in groups if first_look not in group)
-        return (first_look, choose(rng, choose(rng, other_groups))) if other_groups else (first_look,)
-    return (first_look,)
+        other_groups = tuple(group for group in groups if first not in group)
+        return (first, choose(rng, choose(rng, other_groups))) if other_groups else (first,)
+    return (first,)
 
 
 def _draw_change(rng: Random, concept: Concept, chances: Chances) -> Change | None:

@@ -393,5 +393,11 @@ def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
 
 
 def triad(report: SyntheticReport, seed: int = 0) -> RewrittenReport:
-    """Return a report with one version that has the same meaning and one that has the opposite meaning."""
+    """Return a report with one version that has the same meaning and one that has the opposite meaning.
+
+    Raises
+    ------
+    SyntheticError
+        If no other text with the same meaning is found.
+    """
     return RewrittenReport(report, rewrite(report, "synonym", seed), opposite(report, seed))

@@ -85,7 +85,8 @@ def parse_report(text: str) -> list[tuple[Statement, Parsed]]:
     """Return the statements about this study with their parsed sentences, in the report's order.
 
     A statement without a finding that refers back ("It measures 8 mm") is read together with the name of the
-    finding in the statement before. The list is cached, so do not change it.
+    finding in the statement before. The list is cached, so do not change it. Raises PlaceholderError if the
+    text is a placeholder.
     """
     sentences: list[tuple[Statement, Parsed]] = []
     last_side, names_other_side = "", _RELATIVE_SIDE.search(text)

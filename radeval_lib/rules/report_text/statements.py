@@ -219,12 +219,13 @@ def _build_statement(piece: str, offsets: Sequence[int], section: str, is_absent
 
 def findings(text: str) -> tuple[Statement, ...]:
     """Return the statements about this study: those in findings and recommendations, but not in sections such
-    as history, comparison, technique or signature."""
+    as history, comparison, technique or signature. Raises the errors of :func:`statements`."""
     return tuple(statement for statement in statements(text) if statement.section in _STUDY_SECTIONS)
 
 
 def sections(text: str) -> tuple[Section, ...]:
-    """Return the sections of a report in order; neighbouring sections of the same kind are merged."""
+    """Return the sections of a report in order; neighbouring sections of the same kind are merged. Raises
+    the errors of :func:`statements`."""
     runs = [list(run) for _, run in groupby(statements(text), key=lambda statement: statement.section)]
     return tuple(Section(run[0].section, (run[0].start, run[-1].end)) for run in runs)
 
