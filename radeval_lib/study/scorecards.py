@@ -63,10 +63,9 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         numbers of all, failing and inconclusive checks of all results; readings of one statement count once.
     """
     by_exhibit: dict[str, list[Result]] = {}
-    single_columns = ("html_id", "weight", "coverage", "first_failure", "evidence")
     for result in results:
         by_exhibit.setdefault(result.exhibit, []).append(result)
-    rows = []
+    rows, columns = [], ("html_id", "weight", "coverage", "first_failure", "evidence", *verdicts.EVIDENCE)
     for entry in ledger().values():
         ranked = _sort_by_strength(by_exhibit.get(entry.id, []))
         legibility = "not legible in our copy; " if entry.legible == "no" else ""
@@ -80,7 +79,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
             "anchor": entry.anchor,
             "requirement": f"{legibility}would need {entry.would_need}",
             **dict.fromkeys(("verdict", "outcome"), verdicts.NOT_CHECKED),
-            **dict.fromkeys((*single_columns, *verdicts.EVIDENCE), ""),
+            **dict.fromkeys(columns, ""),
         }
         for result in reversed(ranked):  # the first of the ranking comes last and overwrites the others
             coverage = result.coverage.words if result.coverage else ""
