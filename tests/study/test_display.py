@@ -29,7 +29,7 @@ def test_a_page_of_one_set_ends_where_another_fills_its_role(
     monkeypatch.setattr(page_runs, "provenance", lambda run: "")
     run: Any = SimpleNamespace(
         evidence=lambda role: "open",
-        lacks=lambda role: "",
+        explain_absence=lambda role: "",
         source_of=lambda kind, role: source,
         find=lambda dataset: Path("file") if there else None,
     )
