@@ -292,7 +292,7 @@ def test_what_cannot_be_removed_is_counted_and_the_leak_reported(
     monkeypatch.setattr(Path, "unlink", denied)
     with pytest.raises(LeakError) as caught:
         remove_leaks(build, scan(build, CORPORA))
-    assert "2 of these" in caught.value.remedy
+    assert "2 files or folders could NOT" in caught.value.remedy
 
 
 @pytest.mark.parametrize("name", [f"a/{SECRET}", f"{SECRET}/a/b.txt", SECRET.replace(" ", "/")])
