@@ -197,7 +197,7 @@ def _print_summary(scored: ScoredFile, output_path: Path) -> None:
     from radeval_lib.metrics.scoring import list_notes
 
     metrics = scored.chosen.metrics
-    suffix = f", {scored.kept:,} of them kept from an interrupted run" if scored.kept else ""
+    suffix = f", {scored.kept_rows:,} of them kept from an interrupted run" if scored.kept_rows else ""
     lines = [f"{scored.rows:,} rows scored with {', '.join(metrics)}{suffix}: {display_path(output_path)}"]
     for column in scored.means.get("all", {}):
         parts = (f"{part} {means[column]:.4g}" for part, means in scored.means.items())

@@ -56,12 +56,12 @@ class ScoredFile:
     ----------
     chosen : the metrics that scored, and the reasons why other requested metrics did not.
     rows : the number of rows that were scored.
-    kept : the number of these rows that an interrupted run had already scored.
+    kept_rows : the number of rows that an interrupted run had already scored.
     """
 
     chosen: ChosenMetrics
     rows: int = 0
-    kept: int = 0
+    kept_rows: int = 0
     _in_context: bool = False
     _cautions: Cautions = field(default_factory=lambda: Cautions(()))
     _sums: dict[str, pd.Series[float]] = field(default_factory=dict)  # by group, with the number of rows
@@ -125,7 +125,7 @@ class ScoredFile:
             records.append((evaluation.pairs[index], record | explanation))
             if explanation["coverage"] is not None:
                 self._coverage = self._coverage[0] + explanation["coverage"], self._coverage[1] + 1
-        self.kept += len(frame) if result["kept"] else 0
+        self.kept_rows += len(frame) if result["kept"] else 0
         self.rows += len(frame)
         table = scoring.add_scores(frame, columns, scored)
         groups = {"all": table}

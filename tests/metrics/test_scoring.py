@@ -248,7 +248,7 @@ def progress(done, share):
     print(done, flush=True)
     time.sleep(300 * (done == int(sys.argv[2])))
 settings = dict(explain=True, report="page.html", workers=int(sys.argv[1]), progress=progress)
-print(score_file(["bleu", "green_rules_errors"], "in.csv", "out.csv", **settings).kept)
+print(score_file(["bleu", "green_rules_errors"], "in.csv", "out.csv", **settings).kept_rows)
 """
 OUTPUTS = ("out.csv", "out.csv.about.json", "out.csv.explained.jsonl", "page.html")
 
@@ -289,7 +289,7 @@ def test_other_settings_keep_nothing(tmp_path, monkeypatch) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         score_file("bleu", source, tmp_path / "out.csv", progress=stop)
-    assert score_file({"bleu": {"order": 2}}, source, tmp_path / "out.csv").kept == 0
+    assert score_file({"bleu": {"order": 2}}, source, tmp_path / "out.csv").kept_rows == 0
 
 
 PEAK = """

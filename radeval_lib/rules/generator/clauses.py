@@ -314,11 +314,11 @@ class FindingClause(Clause):
 
     def slot_cause(self) -> None:
         """Write the suggested diagnosis, if any, such as ", suggestive of pneumonia"."""
-        if self.finding.suggests is None:
+        if self.finding.diagnosis is None:
             return
         builder = self.builder
         builder.add_text(",")
-        concept = self.lexicon.concepts[self.finding.suggests]
+        concept = self.lexicon.concepts[self.finding.diagnosis]
         name = pick(concept.names, self.wording_seed, Byte.SEVERITY)
         hedges = self.words.lists["cause" if name.number == "count" else "due"][self.style]
         self.hedge = builder.add_text(pick(hedges, self.wording_seed, Byte.CAUSE))

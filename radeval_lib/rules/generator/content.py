@@ -213,10 +213,10 @@ def draw_finding(
     descriptors = _draw_descriptors(rng, groups, chances)
     is_uncertain = concept.uncertain and not concept.device and rng.random() < chances.uncertain
     change = _draw_change(rng, concept, chances) if prior and rng.random() < chances.change else None
-    suggests = None
+    diagnosis = None
     hints = tuple(h for h in concept.hints if h not in blocked and h != concept.key)
     if hints and rng.random() < chances.suggestion:
-        suggests = choose(rng, hints)
+        diagnosis = choose(rng, hints)
     return PlannedFinding(
         concept.key,
         "uncertain" if is_uncertain else "present",
@@ -227,7 +227,7 @@ def draw_finding(
         descriptors,
         is_many,
         change,
-        suggests,
+        diagnosis,
     )
 
 
@@ -347,8 +347,8 @@ def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, min_finding
     for concept in concepts:
         finding = draw_finding(rng, concept, exam, style, prior=prior, blocked=frozenset(blocked))
         blocked |= lexicon.list_conflicts(concept.key)
-        if finding.suggests:
-            blocked.add(finding.suggests)
+        if finding.diagnosis:
+            blocked.add(finding.diagnosis)
         lesion_offset = -50.0 if style == "encyclopaedic" and concept.major else 0.0
         contents.append((get_rank(concept) + 0.3 * rng.random() + lesion_offset, finding))
     for entry in _draw_normals(rng, menu, present, prior):
@@ -392,7 +392,7 @@ def can_join(lexicon: Lexicon, previous: Meaning, content: Meaning) -> bool:
         return systems == {entry.system} and not previous.opposite
     if not isinstance(previous, PlannedFinding):
         return False
-    if previous.suggests or previous.change or previous.certainty == "uncertain":
+    if previous.diagnosis or previous.change or previous.certainty == "uncertain":
         return False
     concept = lexicon.concepts[previous.concept]
     if isinstance(content, Denial):
@@ -400,7 +400,7 @@ def can_join(lexicon: Lexicon, previous: Meaning, content: Meaning) -> bool:
         return systems == {concept.system} and not concept.device
     if isinstance(content, PlannedFinding):
         other = lexicon.concepts[content.concept]
-        is_plain = content.change is None and content.suggests is None and content.certainty == "present"
+        is_plain = content.change is None and content.diagnosis is None and content.certainty == "present"
         has_device = concept.device or other.device
         return is_plain and concept.system == other.system and bool(other.names) and not has_device
     return False

@@ -245,7 +245,7 @@ def _describe_finding(finding: PlannedFinding) -> str:
     """Return a finding in the words of an impression, without change and diagnosis."""
     if finding.concept.startswith("not "):
         return _describe_statement(Normal(finding.concept.removeprefix("not "), opposite=True))
-    return _describe_statement(replace(finding, change=None, suggests=None))
+    return _describe_statement(replace(finding, change=None, diagnosis=None))
 
 
 def _describe_statement(content: Meaning) -> str:

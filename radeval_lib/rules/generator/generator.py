@@ -298,8 +298,8 @@ def derive_labels(lexicon: Lexicon, plan: Plan, chest: bool) -> dict[str, int | 
         if isinstance(content, PlannedFinding):
             concept = lexicon.concepts[content.concept]
             record(concept.chexpert, -1 if content.certainty == "uncertain" else 1)
-            if content.suggests:
-                record(lexicon.concepts[content.suggests].chexpert, -1)
+            if content.diagnosis:
+                record(lexicon.concepts[content.diagnosis].chexpert, -1)
         elif isinstance(content, Denial):
             for key in content.concepts:
                 record(lexicon.concepts[key].chexpert, 0)

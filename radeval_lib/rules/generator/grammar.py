@@ -67,7 +67,7 @@ def _check_plan(plan: Plan) -> None:
     for index, statement in enumerate(plan):
         content, allowed = statement.content, lexicon.concepts.keys()
         if isinstance(content, PlannedFinding):
-            keys = [content.concept, *([content.suggests] if content.suggests else [])]
+            keys = [content.concept, *([content.diagnosis] if content.diagnosis else [])]
         elif isinstance(content, Denial):
             keys = list(content.concepts)
         else:
@@ -176,7 +176,7 @@ class _SectionWriter:
         ``descriptors_follow`` and ``place_precedes`` of the clause accordingly."""
         finding, concept, words, style = clause.finding, clause.concept, self.words, self.style
         wording_seed, mode = clause.wording_seed, get_byte(clause.wording_seed, Byte.MODE)
-        required = _CAUSE if finding.suggests else _EMPTY
+        required = _CAUSE if finding.diagnosis else _EMPTY
         banned = _EMPTY if finding.place else _WHERE
         if self.section == "impression":
             variant = "uncertain" if finding.certainty == "uncertain" else "plain"

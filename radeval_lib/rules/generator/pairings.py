@@ -169,7 +169,7 @@ def _drop_details(rng: Random, finding: PlannedFinding) -> PlannedFinding:
     return replace(
         finding,
         descriptors=(),
-        suggests=None,
+        diagnosis=None,
         severity=finding.severity if is_kept[0] else None,
         size_mm=finding.size_mm if is_kept[1] else None,
         change=finding.change if is_kept[2] else None,

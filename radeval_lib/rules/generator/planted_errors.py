@@ -403,7 +403,7 @@ def add_false_finding(
     """
     exam = get_exam(report)
     present = index_findings(plan).keys() | index_findings(report.plan).keys()
-    suggested = {f.suggests for _, f in index_findings(plan).values() if f.suggests}
+    suggested = {f.diagnosis for _, f in index_findings(plan).values() if f.diagnosis}
     options = [
         c
         for c in build_menu(exam, report.style).findings.options

@@ -48,7 +48,7 @@ class PlannedFinding:
     descriptors : descriptors of its appearance, such as "spiculated".
     many : whether there are several.
     change : the change since an earlier study; None if no change is stated.
-    suggests : the key of the diagnosis that it is said to suggest; None if there is none.
+    diagnosis : the key of the diagnosis that it is said to suggest; None if there is none.
     """
 
     concept: str
@@ -60,7 +60,7 @@ class PlannedFinding:
     descriptors: tuple[str, ...] = ()
     many: bool = False
     change: Change | None = None
-    suggests: str | None = None
+    diagnosis: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,14 @@ _GOOD_POSITION = "good_position"  # a place that only says that a device is wher
 def find_relation(item: Item, other: Item) -> str | None:
     """Return the closest relation of two findings; None if they are not related.
 
-    :data:`SAME`: the same observation, or one name that was read as observations of different body regions.
-    :data:`SIGN`: both are signs of one diagnosis, or one is a sign of the other. :data:`HYPONYM`: one name is
-    finer than the other. :data:`RELATED`: both are in one of the ``families`` of ``reading.yml``.
+    The relation is :data:`SAME` for the same observation, or one name that was read as observations of
+    different body regions; :data:`SIGN` if both are signs of one diagnosis, or one is a sign of the other;
+    :data:`HYPONYM` if one name is finer than the other; and :data:`RELATED` if both are in one of the
+    ``families`` of ``reading.yml``.
     """
     if item.observation == other.observation or _are_namesakes(item, other):
         return SAME
-    keys, other_keys = item.means | {item.observation}, other.means | {other.observation}
+    keys, other_keys = item.diagnoses | {item.observation}, other.diagnoses | {other.observation}
     if keys & other_keys:
         return SIGN
     hyponyms, related = load_vocabulary().hyponyms, load_vocabulary().related
@@ -90,7 +91,7 @@ def are_levels_far_apart(item: Item, other: Item) -> bool:
 
 
 def _list_neighbours(places: Iterable[str]) -> set[str]:
-    """Return the neighbours of any of these places: those in the lexicon, and the next vertebrae and ribs."""
+    """Return the neighbours of places: those in the lexicon, and the next vertebrae and ribs."""
     lexicon_places, numbered_neighbours = load_lexicon().places, load_vocabulary().neighbours
     neighbours = {key for place in places if place in lexicon_places for key in lexicon_places[place].near}
     return neighbours.union(*(numbered_neighbours.get(place, frozenset()) for place in places))

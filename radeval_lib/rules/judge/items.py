@@ -33,7 +33,7 @@ class Item:
         not stated.
     distance_mm : the distance of a device's tip from its place; None if not stated.
     changes : the kinds of change, such as "new".
-    means : the keys of the diagnoses that it is said to be a sign of.
+    diagnoses : the keys of the diagnoses that it is said to be a sign of.
     names : its names in the report, in lower case and in the singular.
     start, end : the characters of its first mention, end exclusive.
     count : the number of such findings, or :data:`~radeval_lib.rules.reader.records.SEVERAL`; None if not
@@ -52,7 +52,7 @@ class Item:
     size_mm: tuple[float, ...]
     distance_mm: float | None
     changes: frozenset[str]
-    means: frozenset[str]
+    diagnoses: frozenset[str]
     names: frozenset[str]
     start: int
     end: int
@@ -108,7 +108,7 @@ def read_content(text: str) -> Content:
     The result is cached; do not change it.
     """
     reading, content = read(text), Content()
-    # A diagnosis gets no separate item, because `means` of its sign contains it.
+    # A diagnosis gets no separate item, because `diagnoses` of its sign contains it.
     diagnosis_indices = {index for finding in reading.findings for index in finding.sign_of}
     items = []
     for index, finding in enumerate(reading.findings):
@@ -147,17 +147,17 @@ def _get_merge_order(item: Item) -> tuple[object, ...]:
         item.size_mm,
         item.distance_mm or 0.0,
         sorted(item.changes),
-        sorted(item.means),
+        sorted(item.diagnoses),
         item.start,
     )
 
 
 def _build_item(finding: Finding, reading: Reading) -> Item:
     """Return the item for one mention of a finding, without the place "lung", which says less than a side."""
-    diagnoses = [reading.findings[index] for index in finding.sign_of]
-    means = frozenset(diagnosis.observation for diagnosis in diagnoses) - {finding.observation}
+    signified = [reading.findings[index] for index in finding.sign_of]
+    diagnoses = frozenset(diagnosis.observation for diagnosis in signified) - {finding.observation}
     # "Opacity, likely left lower lobe pneumonia": the opacity is where the pneumonia is.
-    locations = finding.locations or (diagnoses[0].locations if diagnoses else ())
+    locations = finding.locations or (signified[0].locations if signified else ())
     places = frozenset(site.place for site in locations if site.place and site.place != "lung")
     sides = frozenset(side for site in locations if (side := site.side or _SIDE_OF.get(site.place or "")))
     if "bilateral" in sides:
@@ -168,7 +168,7 @@ def _build_item(finding: Finding, reading: Reading) -> Item:
         places,
         sides,
         changes=frozenset([finding.change] if finding.change else []),
-        means=means,
+        diagnoses=diagnoses,
         names=frozenset([" ".join(map(singular, finding.words.lower().split()))]),
         start=finding.start,
         end=finding.end,
@@ -228,7 +228,7 @@ def _merge(items: list[Item], other: Item) -> None:
             item.grade = item.grade or other.grade
             item.volume_ml = item.volume_ml or other.volume_ml
             item.span_mm = item.span_mm or other.span_mm
-            item.means |= other.means
+            item.diagnoses |= other.diagnoses
             item.names |= other.names
             return
     items.append(other)

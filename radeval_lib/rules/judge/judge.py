@@ -212,12 +212,12 @@ class _Weigher:
     def _weigh(self, item: Item) -> float:
         """Return the highest weight of the diagnoses that a finding is said to be a sign of or, if there are
         none, the weight of the finding."""
-        return max(self._grade(key).weight for key in item.means or [item.observation])
+        return max(self._grade(key).weight for key in item.diagnoses or [item.observation])
 
     def _choose_key(self, item: Item) -> str:
         """Return the observation that decides the significance of a finding: an urgent diagnosis that it is
         said to be a sign of ("lucency, consistent with pneumothorax") or, if there is none, its own."""
-        urgent_keys = [key for key in sorted(item.means) if self._grade(key).name == "urgent"]
+        urgent_keys = [key for key in sorted(item.diagnoses) if self._grade(key).name == "urgent"]
         return urgent_keys[0] if urgent_keys else item.observation
 
     def _make_error(
@@ -381,11 +381,11 @@ class _Weigher:
         """Return the errors about diagnoses that a linked finding suggests in one report ("likely pneumonia")
         and that the other report denies, given the contents of both reports."""
         errors = []
-        for key in sorted(link.reference.means & candidate.denied.keys() - reference.denied.keys()):
-            diagnosis = replace(link.reference, observation=key, means=frozenset())
+        for key in sorted(link.reference.diagnoses & candidate.denied.keys() - reference.denied.keys()):
+            diagnosis = replace(link.reference, observation=key, diagnoses=frozenset())
             errors.append(self.make_missing(diagnosis, candidate.denied[key]))
-        for key in sorted(link.candidate.means & reference.denied.keys() - candidate.denied.keys()):
-            diagnosis = replace(link.candidate, observation=key, means=frozenset())
+        for key in sorted(link.candidate.diagnoses & reference.denied.keys() - candidate.denied.keys()):
+            diagnosis = replace(link.candidate, observation=key, diagnoses=frozenset())
             errors.append(self.make_false(diagnosis, reference.denied[key]))
         return errors
 
@@ -511,6 +511,6 @@ def describe_finding(item: Item) -> str:
     text = " ".join(part for part in parts if part)
     place = describe_place(item.places, item.side)
     text = f"{text} ({place})" if place else text
-    if item.means:
-        text += f", read as {' or '.join(sorted(map(describe_observation, item.means)))}"
+    if item.diagnoses:
+        text += f", read as {' or '.join(sorted(map(describe_observation, item.diagnoses)))}"
     return text[0].upper() + text[1:]

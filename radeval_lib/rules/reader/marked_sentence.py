@@ -171,7 +171,7 @@ class MarkedSentence:
         asides = list(find_denied_places(self.words, [*self.spots, *self.sides], in_name))
         flags = WordFlags(
             blocked=_mark_words(n, self.changes, self.compared, asides),
-            descriptors=_mark_words(n, self.degrees, self.sizes, self.changes, self.sides, begins=True),
+            attribute_starts=_mark_words(n, self.degrees, self.sizes, self.changes, self.sides, begins=True),
             subjects=_mark_words(n, self.subjects, begins=True),
             named=in_name,
             placed=_mark_words(n, self.spots),

@@ -64,7 +64,7 @@ class WordFlags(NamedTuple):
     Attributes
     ----------
     blocked : words that cannot begin a cue because they are part of another phrase, such as a change.
-    descriptors : words at which a degree, size, change or side begins.
+    attribute_starts : words at which a degree, size, change or side begins.
     subjects : words at which the name of a structure begins, which may be the subject of a clause.
     named : words within the name of a finding.
     placed : words within the name of a place.
@@ -73,7 +73,7 @@ class WordFlags(NamedTuple):
     """
 
     blocked: Sequence[bool]
-    descriptors: Sequence[bool]
+    attribute_starts: Sequence[bool]
     subjects: Sequence[bool]
     named: Sequence[bool]
     placed: Sequence[bool]
@@ -216,7 +216,7 @@ class _ForwardPass:
         elif word == "with" or (word == "the" and self.denying and _starts_clause(words, i, flags.subjects)):
             self.denying = False  # "no effusion with edema", "no effusion the lungs are clear"
         elif word in ("and", "/") and (self.denying or self.doubting):
-            next_is_described = word == "and" and any(flags.descriptors[i + 1 : i + 3])
+            next_is_described = word == "and" and any(flags.attribute_starts[i + 1 : i + 3])
             if next_is_described or _starts_clause(words, i, flags.subjects):
                 self.denying, self.doubting = False, 0
         return end
@@ -340,7 +340,7 @@ def _denial_continues(
     is_of_seeing = verb_at is None or words[verb_at + 1].word in _SIGHT
     if name_at < item_end and (flags.rarely_denied[name_at] or has_may or not is_of_seeing):
         return False
-    return not any(flags.descriptors[comma + 1 : min(comma + 4, item_end)])
+    return not any(flags.attribute_starts[comma + 1 : min(comma + 4, item_end)])
 
 
 def _apply_backward_cues(

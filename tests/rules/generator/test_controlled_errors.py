@@ -63,7 +63,7 @@ def check_nothing_else_changed(pair: ErrorPair) -> None:
     for error in pair.errors:
         if error.concept in before and error.concept in after:
             first, two = before[error.concept][1], after[error.concept][1]
-            for name in ("certainty", "descriptors", "many", "suggests"):
+            for name in ("certainty", "descriptors", "many", "diagnosis"):
                 assert getattr(first, name) == getattr(two, name)
     touched = touched_uids(pair)
     assert untouched(pair, touched, reference=True) == untouched(pair, touched, reference=False)
