@@ -303,7 +303,7 @@ def compare_procedure_texts() -> _TableAndContrast:
 def compare_findings_section() -> Contrast:
     """Return the contrast in the share of the impression's words that the extracted findings contain.
 
-    The findings follow the impression. They are extracted as the code is meant to, and as it does.
+    The findings follow the impression. They are extracted once as intended and once as in the released code.
     """
     names = ["preamble", "indication", "impression", "findings"]
     texts = ["ct head", "fall", "no acute hemorrhage", "the ventricles are normal in size"]

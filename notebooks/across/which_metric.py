@@ -43,8 +43,8 @@ def count_weights(config: Any) -> int:
 def count_operations(config: Any, lengths: Sequence[int]) -> int:
     """Return the number of floating-point operations that a bidirectional transformer needs to encode texts.
 
-    These are two per weight and token, plus those of attention. ``config`` is the model's configuration, and
-    ``lengths`` has the number of tokens of each text.
+    There are two operations per weight and token, plus those of attention. ``config`` is the model's
+    configuration, and ``lengths`` has the number of tokens of each text.
     """
     attention = 4 * config.num_hidden_layers * config.hidden_size
     return sum(2 * count_weights(config) * n + attention * n * n for n in lengths)

@@ -254,9 +254,9 @@ def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
     """Return checks that GREEN deviates most of all raters in category (c) and in no other.
 
     ``largest`` is a mapping from each reading of the experts' rows to the result of :func:`find_largest`. If
-    this is one tuple of columns, the check holds if the tuple is (c) alone, and fails otherwise. If there are
-    several tuples, the check is inconclusive if (c) is in at least one and no other column is in all;
-    otherwise, it fails.
+    the result is one tuple of columns, the check holds if the tuple is (c) alone, and fails otherwise. If
+    there are several tuples, the check is inconclusive if (c) is in at least one and no other column is in
+    all; otherwise, it fails.
     """
     checks = {}
     for reading, column_sets in largest.items():

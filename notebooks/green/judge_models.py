@@ -31,7 +31,7 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
 
     The standard deviation of numbers from 0 to 1 with mean m is at most sqrt(m (1 - m)); that of integers
     with mean m is at least sqrt(f (1 - f)), where f is the fractional part of m. A standard deviation within
-    its bound is possible, but this is no evidence that it is right. There is one check for each group in
+    its bound is possible, but need not be right. There is one check for each group in
     :data:`KINDS` that occurs in ``frame``, the printed cells of the table.
     """
     keys = [key for key in ("evaluation", "training", "model", "quantity") if key in frame]

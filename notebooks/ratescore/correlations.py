@@ -40,8 +40,8 @@ GROUPS = ["short", "between", "long"]  # Groups of texts by length, as in Append
 def count_assumed_pairs(sizes: pd.Series) -> dict[str, int]:
     """Return a mapping from each benchmark to the number of pairs assumed for its coefficients.
 
-    These are all pairs of ReXVal and all rewrites, but only the test split, a fifth, of the sentences and
-    paragraphs. ``sizes`` has the numbers of pairs in Table 3, indexed by part of the data.
+    The numbers cover all pairs of ReXVal and all rewrites, but only the test split, a fifth, of the sentences
+    and paragraphs. ``sizes`` has the numbers of pairs in Table 3, indexed by part of the data.
     """
     split = quoted("ratescore.def_split")
     held_out = split["test_parts"].value / (split["test_parts"].value + split["train_parts"].value)
@@ -167,10 +167,10 @@ class PrintedAgreement:
         return margins, min(mcnemar_range(count, rival_count, n)[0] for count, rival_count in counts)
 
     def find_needed_correlation(self, column: str, rival: str, n: int) -> float:
-        """Return the smallest correlation with a rival at which RaTEScore's lead over it is significant.
+        """Return the smallest correlation (-1 to 1) with a rival that makes RaTEScore's lead significant.
 
-        On ``n`` pairs, this correlation suffices for all coefficients that round to the printed ones. It is
-        NaN if no correlation suffices.
+        On ``n`` pairs, the correlation suffices for all coefficients that round to the printed ones. NaN is
+        returned if no correlation suffices.
         """
         cell, rival_cell = (self._index_cells(column)[metric] for metric in (RATESCORE, rival))
         pairs = rounding_corners([cell.value, rival_cell.value], [cell.half_width, rival_cell.half_width])

@@ -146,7 +146,7 @@ class NerModels:
         return [training for training in self.outputs if training.corpus == "both"]
 
     def measure(self, output: JobOutput) -> pd.DataFrame:
-        """Return the precision, recall, F1 and accuracy of a training run, with 95% intervals.
+        """Return the precision, recall, F1 and accuracy of a training run (0 to 1), with 95% intervals.
 
         The index is the measure; columns are ``value``, ``low`` and ``high``.
         """
@@ -207,7 +207,7 @@ class NerModels:
     def check_printed(self, exhibit: OpenExhibit, printed: pd.DataFrame, column: str) -> None:
         """Add to ``exhibit`` checks of Table 6 or 7 against this build's training runs on the same sources.
 
-        For Table 6, these are the runs of the same model with the same scheme; for Table 7, those of the
+        For Table 6, the runs are those of the same model with the same scheme; for Table 7, those of the
         build's first IOB model. Rows without a training run get no check. ``printed`` is the whole table;
         ``column`` is ``model`` for Table 6 and ``training_data`` for Table 7.
         """

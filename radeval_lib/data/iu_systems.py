@@ -27,7 +27,7 @@ FILES = {
     "CvT2DistilGPT2": "cvt2distilgpt2.csv",
     "AAMN": "aamn_res.csv",
 }
-# References in the order of the file without ids; with them, a test shows that this is the split's order.
+# References in the order of the file without ids; a test with ids shows that it is the split's order.
 ORDERED_REFERENCES = "r2gen_test590_gts.csv"
 # The file and the columns with the score of each report that MoERad's repository publishes.
 SCORES = "moerad_report_scores.csv"

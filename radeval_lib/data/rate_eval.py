@@ -1,7 +1,7 @@
 """RaTE-Eval: pairs of sentences and of paragraphs with human ratings (Zhao et al. 2024, Section 3).
 
-The files were not accessible when this was written. Columns are those that public code reads for task 2, and
-are assumed for task 1. Task 3, texts with rewrites, is not read, since no page uses it.
+The files were not accessible when this module was written. Columns are those that public code reads for task
+2, and are assumed for task 1. Task 3, texts with rewrites, is not read, since no page uses it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """RaTE-NER: sentences with five entity types, as spans (Zhao et al. 2024, Section 2.2).
 
-The files were not accessible when this was written; their keys are those that public code reads.
+The files were not accessible when this module was written; their keys are those that public code reads.
 """
 
 from __future__ import annotations

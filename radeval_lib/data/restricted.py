@@ -78,7 +78,7 @@ def mark_restricted(text: str, source: str, *, restricted: bool = True) -> Text:
 def is_safe_error(name: str) -> bool:
     """Return whether ``name`` names an error class whose messages contain no text from data.
 
-    These are the classes of :mod:`radeval_lib.errors` and :mod:`radeval_lib.data.errors`.
+    The safe classes are those of :mod:`radeval_lib.errors` and :mod:`radeval_lib.data.errors`.
     """
     classes = [getattr(module, name, None) for module in (errors, data_errors)]
     return any(isinstance(cls, type) and issubclass(cls, errors.RadevalError) for cls in classes)

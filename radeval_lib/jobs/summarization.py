@@ -135,10 +135,10 @@ def settings(profile: Profile) -> SummarizationSettings:
 
 
 def resolve_train_set(train_set: str) -> list[str]:
-    """Return the names of the training sets that a job's parameter ``train_set`` stands for.
+    """Return the names of the training sets that a job's parameter ``train_set`` selects.
 
-    These are all of :data:`TRAINED` for ``each``, otherwise ``train_set`` alone. Raises ParameterError for an
-    unknown training set.
+    The names are all of :data:`TRAINED` for ``each``, otherwise ``train_set`` alone. Raises ParameterError
+    for an unknown training set.
     """
     if train_set == EACH:
         return list(TRAINED)

@@ -17,7 +17,7 @@ from radeval_lib.metrics import create
 from radeval_lib.stats.tokens import words
 
 FILES = tuple(name for name in iu_systems.FILES if name != iu_systems.LAST_IMAGE)
-"""The systems to compare. MLRG wrote a report per image; the first image's report stands for its study."""
+"""The systems to compare. MLRG wrote a report per image; the first image's report represents its study."""
 METRICS = (
     "bleu",
     "rouge_l",

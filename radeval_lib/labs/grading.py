@@ -45,7 +45,7 @@ class Rules:
     Attributes
     ----------
     seconds : time limit per notebook.
-    lab : number or name of the lab to assume for notebooks that name none; if empty, these are not graded.
+    lab : number or name of the lab to assume for notebooks that name none; empty to leave them ungraded.
     isolated : whether bubblewrap isolates each submission.
     jobs : number of submissions graded at once; 0 for one per core.
     """

@@ -408,8 +408,8 @@ def _find_known_scores(
 ) -> dict[str, FloatArray]:
     """Return a mapping from rated set to scores that are known before scoring.
 
-    These are ``rated_scores`` and the stored scores of this library's metric ``key``, which take precedence;
-    ``key`` is empty for another metric.
+    The known scores are ``rated_scores`` and the stored scores of this library's metric ``key``, which take
+    precedence; ``key`` is empty for another metric.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""The measurements of a metric's report card.
+"""Measurements for a metric's report card.
 
-These are the metric's agreement with human ratings beside that of every stored metric, with the statistical
-power of this comparison; the cost of simple edits; behaviour, such as ties; and scores of real systems.
+They are the metric's agreement with human ratings beside that of every stored metric, with the statistical
+power of the comparison; the cost of simple edits; behaviour, such as ties; and scores of real systems.
 
 Scores are oriented (higher is better) unless a function says otherwise. All rows of a case are resampled
 together. Only the differences from each stored metric in τ_b with the mean grade are tested, as was fixed

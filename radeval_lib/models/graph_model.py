@@ -313,8 +313,8 @@ def build_graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module
         ) -> Tensor:
             """Return the indices of the spans to pair, ascending, shape (units, k), with -1 as padding.
 
-            Without ``labels``, these are the spans whose most probable class is not "none". With ``labels``,
-            in training, these are all gold spans and, up to half the number of the unit's words, the most
+            Without ``labels``, a span is paired if its most probable class is not "none". With ``labels``, in
+            training, all gold spans are paired and, up to half the number of the unit's words, the most
             probable other spans. ``entities`` are the logits that ``forward`` returns; the other arguments
             are those of ``forward``.
             """

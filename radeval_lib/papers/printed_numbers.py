@@ -368,9 +368,10 @@ def rounding_range(
     Notes
     -----
     For the upper bound, each input moves to the end of its rounding interval towards which the function rises
-    at the printed values; for the lower bound, to the other end. This is exact if the function is monotone in
-    each input within the intervals, as sums, means, differences and F1 are. Otherwise it is a first-order
-    approximation: at a = b, where the slope of |a - b| changes its sign, part of the range is missed.
+    at the printed values; for the lower bound, to the other end. The range is exact if the function is
+    monotone in each input within the intervals, as sums, means, differences and F1 are. Otherwise it is a
+    first-order approximation: at a = b, where the slope of |a - b| changes its sign, part of the range is
+    missed.
     """
     cells = pd.DataFrame(inputs)
     values, half_widths = (cells[column].to_numpy(dtype=np.float64) for column in ("value", "half_width"))

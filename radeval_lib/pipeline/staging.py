@@ -102,8 +102,8 @@ _SHARED_LINES = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
 def extract_shared(name: str, content: bytes | None) -> object:
     """Return the part of a staged file that other pages show or need.
 
-    For a page, this is the list of its lines with headings and labels; for any other file, the whole content;
-    for a missing file (``content`` is None) or a download (below ``_extra/``), None.
+    For a page, the part is the list of its lines with headings and labels; for any other file, the whole
+    content; for a missing file (``content`` is None) or a download (below ``_extra/``), None.
     """
     if content is None or name.startswith("_extra/"):
         return None

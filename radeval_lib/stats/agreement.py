@@ -110,7 +110,7 @@ def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> Estimate:
     1986).
 
     The limits are ``low`` and ``high`` of the result, the mean minus and plus 1.96 standard deviations. If
-    the differences are normal, 95% of them lie between the limits; these are no confidence interval.
+    the differences are normal, 95% of them are between the limits, which are not a confidence interval.
     Both arguments have the same unit and the same shape (items,), with at least two items. Raises ValueError
     if a value is missing or infinite. pingouin's ``plot_blandaltman`` only draws the limits.
     """

@@ -220,7 +220,8 @@ def widened_level(cases: int) -> float:
     """Return the nominal level, above 0.95 and below 1, at which a percentile interval of the mean of few
     cases covers the true mean with a probability of 95%.
 
-    This is the expanded percentile interval of Hesterberg 2015, section 4.2. It corrects the bootstrap's
+    The level is that of the expanded percentile interval (Hesterberg 2015, section 4.2), which corrects the
+    bootstrap's
     variance, which is (n - 1)/n of the unbiased one, and takes quantiles of Student's t instead of the normal
     distribution. ``cases`` is at least 2.
     """
