@@ -23,7 +23,7 @@ from radeval_lib.stats.resampling import ratio_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
 
 # Names of the edits of a denial.
-LOST, SOME, BESIDE = "a “no” lost", "“no” becomes “some”", "1 word exchanged beside the “no”"
+LOST, SOME, NEIGHBOUR = "a “no” lost", "“no” becomes “some”", "1 word exchanged beside the “no”"
 # Names of the edits that exchange one to three words for synonyms.
 EXCHANGED = ("1 word exchanged", "2 words exchanged", "3 words exchanged")
 

@@ -32,7 +32,7 @@ Counts = Mapping[str, FloatArray]
 KINDS: tuple[rexval.Kind, ...] = ("significant", "insignificant")
 # Statistics in Table 6, and its row for the radiologists themselves.
 STATISTICS, INTER_EXPERT = ["estimate", "ci_low", "ci_high"], "Inter-Expert"
-OTHERS, ALL_SIX = "each with the mean of the other five", "each with the mean of all six"
+FIVE, ALL_SIX = "each with the mean of the other five", "each with the mean of all six"
 """Readings of the correlation between radiologists: what each radiologist's counts are correlated with."""
 
 
@@ -93,7 +93,7 @@ def compute_taus(counts: FloatArray) -> dict[str, FloatArray]:
     return {
         "pairs of experts": agreement.upper_triangle(tau),
         "expert means": average_over_others(tau),
-        OTHERS: agreement.kendall_with_reference(counts, agreement.mean_of_others(counts)),
+        FIVE: agreement.kendall_with_reference(counts, agreement.mean_of_others(counts)),
         ALL_SIX: agreement.kendall_with_reference(counts, counts.mean(axis=1)),
     }
 
@@ -164,7 +164,7 @@ def estimate_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFr
     table : one row per reading, with columns ``tau``, ``low`` and ``high`` (bounds of the 95% interval).
     draws : one row per resample and one column per reading, with the mean tau in the resample.
     """
-    names = {"pairs of experts": "mean over pairs of radiologists", OTHERS: OTHERS, ALL_SIX: ALL_SIX}
+    names = {"pairs of experts": "mean over pairs of radiologists", FIVE: FIVE, ALL_SIX: ALL_SIX}
 
     def compute_means(sample: FloatArray) -> dict[str, float]:
         taus = compute_taus(sample)

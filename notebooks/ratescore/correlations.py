@@ -23,7 +23,7 @@ from radeval_lib.stats.printed import (
     correlation_interval,
     counts_that_print,
     mcnemar_range,
-    needed_between,
+    needed_rho,
     rounding_corners,
 )
 from radeval_lib.stats.resampling import share_interval
@@ -81,8 +81,8 @@ class PrintedAgreement:
     pairs: Mapping[str, int]
 
     @classmethod
-    def of(cls, columns: Mapping[str, pd.DataFrame], pairs: Mapping[str, int]) -> PrintedAgreement:
-        """Return the agreement printed in several tables.
+    def combine(cls, columns: Mapping[str, pd.DataFrame], pairs: Mapping[str, int]) -> PrintedAgreement:
+        """Combine the agreement printed in several tables.
 
         ``columns`` is a mapping from the value of ``column`` to a table; ``pairs`` is stored unchanged.
         """
@@ -174,7 +174,7 @@ class PrintedAgreement:
         """
         cell, rival_cell = (self._index_cells(column)[metric] for metric in (RATESCORE, rival))
         pairs = rounding_corners([cell.value, rival_cell.value], [cell.half_width, rival_cell.half_width])
-        needed = [needed_between(first, second, n) if first > second else np.nan for first, second in pairs]
+        needed = [needed_rho(first, second, n) if first > second else np.nan for first, second in pairs]
         return float(np.max(needed))
 
 

@@ -19,7 +19,7 @@ CUES = (
     *("not", "absence of", "negative for", "free of", "nor", "normal"),
 )
 # The filtered parts of sentences, each with its filter.
-ENTITIES, OTHERS = "annotated entities, dropped by the library", "other words, dropped by the library"
+ENTITIES, OTHER_WORDS = "annotated entities, dropped by the library", "other words, dropped by the library"
 SENTENCES, FINDINGS = "sentences, dropped by the density", "findings, turned by the cue words"
 
 # Words and punctuation that end the scope of a cue.
@@ -95,15 +95,15 @@ def measure_filter_effects(
     -------
     DataFrame
         One row per entity, other content word, sentence and finding: ``report``; ``kind``, one of
-        :data:`ENTITIES`, :data:`OTHERS`, :data:`SENTENCES` and :data:`FINDINGS`; ``changed``, whether the
-        filter drops it or reverses its type.
+        :data:`ENTITIES`, :data:`OTHER_WORDS`, :data:`SENTENCES` and :data:`FINDINGS`; ``changed``, whether
+        the filter drops it or reverses its type.
     """
     lookups, rows = list[tuple[str, str, str]](), list[tuple[str, str, bool]]()
     for sentence in sentences:
         words, report, entities = reveal_tokens(sentence), sentence.report, sentence.entities
         content, annotated = find_content_words(words), find_annotated_words(entities)
         lookups += [(report, ENTITIES, name) for name in list_entity_names(sentence)]
-        lookups += [(report, OTHERS, words[position].lower()) for position in sorted(content - annotated)]
+        lookups += [(report, OTHER_WORDS, words[index].lower()) for index in sorted(content - annotated)]
         density = len(content & annotated) / len(content) if content else 0.0
         rows.append((report, SENTENCES, density < thresholds["density"]))
         before_and_after = zip(entities, apply_cue_words(words, entities), strict=True)

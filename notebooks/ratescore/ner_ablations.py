@@ -131,7 +131,7 @@ class NerModels:
         }
 
     @cached_property
-    def own(self) -> JobOutput:
+    def shared_output(self) -> JobOutput:
         """The output of the training run whose NER model other pages use; the run is in neither table."""
         return self._read(ratescore.list_runs(self.run.profile)[0])
 

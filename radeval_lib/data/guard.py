@@ -11,7 +11,7 @@ are rare in the corpus and occur neither in a public text nor in one of the stud
 of patients and studies, and dates. It hashes the sequences of the files first and then reads the corpora text
 by text, so that memory does not grow with a corpus.
 
-:data:`UNSEEN` lists what the guard cannot find.
+:data:`BLIND_SPOTS` lists what the guard cannot find.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _IOB_TAG = re.compile(r"O|[BIESLU]-\S+")
 _MIN_REPEATED = 20  # letters; a shorter text may occur in a longer one by chance
 
 # What may get past the guard; the book and every release report list it.
-UNSEEN = (
+BLIND_SPOTS = (
     "words in pixels; pictures other than SVG are therefore refused, and so is every file that is neither "
     "text nor an archive (gzip, zip or tar)",
     "encoded text: encrypted, compressed or percent-encoded within another file, with accents, spaces or "

@@ -31,10 +31,10 @@ from radeval_lib.models.entities import compare_spans, decode_standard, read_gol
 from radeval_lib.models.graph_model import GraphModel, make_graph_model, split_into_units, tally_matches
 from radeval_lib.models.ner_models import IobScheme
 
-IN, OUT = "MIMIC-CXR", "CheXpert"
+MIMIC, CHEXPERT = "MIMIC-CXR", "CheXpert"
 """The domains of RadGraph's reports: in-domain (models are trained on it) and out-of-domain."""
 
-_GENERATED_DOMAINS = {"X-Ray": IN, "CT": OUT}
+_GENERATED_DOMAINS = {"X-Ray": MIMIC, "CT": CHEXPERT}
 """The domain for which each modality of generated reports stands. A model trained on radiographs is then
 tested on CT, which is a larger change than another hospital."""
 
@@ -188,10 +188,10 @@ class GraphBenchmark(BenchmarkTask):
 
     name, measure = "graphs", "f1"
     columns: tuple[Column, ...] = (
-        Column("RG_NER, in", "entity", IN),
-        Column("RG_NER, out", "entity", OUT),
-        Column("RG_RE, in", "relation", IN),
-        Column("RG_RE, out", "relation", OUT),
+        Column("RG_NER, in", "entity", MIMIC),
+        Column("RG_NER, out", "entity", CHEXPERT),
+        Column("RG_RE, in", "relation", MIMIC),
+        Column("RG_RE, out", "relation", CHEXPERT),
     )
 
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
@@ -199,14 +199,14 @@ class GraphBenchmark(BenchmarkTask):
 
         Raises TaskError if a split has no record or no entity.
         """
-        domains = {IN: IN, OUT: OUT, **_GENERATED_DOMAINS}
+        domains = {MIMIC: MIMIC, CHEXPERT: CHEXPERT, **_GENERATED_DOMAINS}
         rows = [
             replace(row, group=domains[prefix])
             for row in records
             if (prefix := row.group.partition(" ")[0]) in domains
         ]
-        in_records, out_records = ([row for row in rows if row.group == domain] for domain in (IN, OUT))
-        is_generated = any(row.group not in (IN, OUT) for row in records)
+        in_records, out_records = ([row for row in rows if row.group == group] for group in (MIMIC, CHEXPERT))
+        is_generated = any(row.group not in (MIMIC, CHEXPERT) for row in records)
         split = _split(in_records, resplit=is_generated)
         # Nothing is trained or chosen on the second domain, so all its generated reports are test records.
         out_test = out_records if is_generated else [row for row in out_records if row.split == "test"]

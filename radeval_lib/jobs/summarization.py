@@ -35,10 +35,10 @@ RALES_NOTEBOOK = "rales/nlg_training"
 ALL = "ALL"
 """The paper's name for the training set of all pairs of modality and anatomy."""
 
-EVERY = "all"
+ALL_SYSTEMS = "all"
 """Value of a job's parameter ``system``: train every system of the profile."""
 
-EACH = "each"
+EACH_PAIR = "each"
 """Value of a job's parameter ``train_set``: train on every pair of modality and anatomy in turn."""
 TRAINED = ("CT Abdomen-pelvis", "CT Chest", "CT Neck", "CT Spine", "CT Head", "MR Head", "X-ray Chest")
 """The pairs of modality and anatomy that MIMIC-RRS trains on (Chen et al. 2023, Section 2.2)."""
@@ -140,10 +140,10 @@ def resolve_train_set(train_set: str) -> list[str]:
     The names are all of :data:`TRAINED` for ``each``, otherwise ``train_set`` alone. Raises ParameterError
     for an unknown training set.
     """
-    if train_set == EACH:
+    if train_set == EACH_PAIR:
         return list(TRAINED)
     if train_set != ALL and train_set not in TRAINED:
-        remedy = f"Use one of {', '.join((*TRAINED, ALL, EACH))}."
+        remedy = f"Use one of {', '.join((*TRAINED, ALL, EACH_PAIR))}."
         raise ParameterError(f"no training set {train_set!r}", "train_set", remedy)
     return [train_set]
 
@@ -155,7 +155,7 @@ def resolve_systems(profile: Profile, system: str, *, rales: bool = False) -> di
     """
     section = settings(profile)
     systems = section.rales_systems if rales else section.systems
-    if system == EVERY:
+    if system == ALL_SYSTEMS:
         return systems
     if system not in systems:
         raise ParameterError(f"no system {system!r}", "system", f"Use one of {', '.join(systems)}.")
@@ -170,8 +170,8 @@ def job_list(profile: Profile) -> list[Job]:
     """
     section = settings(profile)
     if section.grouped:
-        arguments = [(ALL, EVERY), (EACH, EVERY)]
-        rales_names = [EVERY]
+        arguments = [(ALL, ALL_SYSTEMS), (EACH_PAIR, ALL_SYSTEMS)]
+        rales_names = [ALL_SYSTEMS]
     else:
         trained_names = [name for name, system in section.systems.items() if system.learns]
         untrained_names = [name for name, system in section.systems.items() if not system.learns]

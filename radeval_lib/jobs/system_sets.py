@@ -33,7 +33,7 @@ METRICS = (
 CONSTANT = "a constant"
 LANDMARKS = (CONSTANT, "the most frequent reference", "another reference", "the nearest reference")
 """Baselines that do not copy the study's own reference; see :func:`make_baselines`."""
-SAME = "the reference itself"
+OWN_REFERENCE = "the reference itself"
 # The constant is the best of this many texts, each scored against this many references.
 _CONSTANTS_TRIED, _REFERENCES_TRIED = 100, 100
 _CHOOSERS = ("bleu", "rouge_l", "meteor")
@@ -141,5 +141,5 @@ def make_baselines(references: Sequence[str], other_texts: Sequence[str]) -> dic
         LANDMARKS[1]: [Counter(all_references).most_common(1)[0][0] for _ in all_references],
         LANDMARKS[2]: [find_other_reference(index) for index in range(len(all_references))],
         LANDMARKS[3]: [nearest_texts[text] for text in all_references],
-        SAME: list(all_references),
+        OWN_REFERENCE: list(all_references),
     }

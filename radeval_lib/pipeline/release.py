@@ -117,7 +117,7 @@ def make_report(profile: Profile, data_root: Path | None, sums: str) -> tuple[st
         ],
         recall=read_recall(),
         confidence=CONFIDENCE,
-        unseen=guard.UNSEEN,
+        unseen=guard.BLIND_SPOTS,
         statements=manifests.read_statements(data_root) if data_root else [],
         files=files,
         sums=sums,

@@ -82,7 +82,7 @@ def williams_test(first: float, second: float, rho: float, n: int) -> tuple[floa
     return t, 2 * float(special.stdtr(n - 3, -abs(t)))
 
 
-def needed_between(first: float, second: float, n: int) -> float:
+def needed_rho(first: float, second: float, n: int) -> float:
     """Return the lowest correlation between two metrics above which their correlations with the same ratings
     differ at the 5% level.
 

@@ -251,7 +251,7 @@ def lead_of_correlations(first: Number, second: Number, n: int, kind: printed.Ki
     """
     pairs = _combine_roundings([first, second])
     if kind == "pearson":
-        needs = [(left - right, printed.needed_between(left, right, n)) for left, right in pairs]
+        needs = [(left - right, printed.needed_rho(left, right, n)) for left, right in pairs]
         return _infer_lead(needs, "the two metrics")
 
     def add_interval(value: float) -> tuple[float, float, float]:

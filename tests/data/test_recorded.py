@@ -25,7 +25,7 @@ from radeval_lib.rules.reader import read
 
 CATEGORIES: dict[str, set[str]] = {
     "edit": {"same", "another report", *map(str, STEPS), *EDITS, *WORDINGS},
-    "system": {*iu_systems.FILES, *system_sets.LANDMARKS, system_sets.SAME},
+    "system": {*iu_systems.FILES, *system_sets.LANDMARKS, system_sets.OWN_REFERENCE},
     "stratum": {"all", "normal", "finding", "other", "uncoded"},
     "half": set(storing.HALVES),
     "code": {storing.ALL_CODES, *openi.LABELS},

@@ -90,7 +90,7 @@ DENIAL = ["No pleural effusion.", "No acute abnormality is seen.", "Osseous stru
     [
         (fingerprints.LOST, f"{DENIAL[0]} Acute abnormality is seen. {DENIAL[2]}"),
         (fingerprints.SOME, f"{DENIAL[0]} Some acute abnormality is seen. {DENIAL[2]}"),
-        (fingerprints.BESIDE, f"{DENIAL[0]} No acute abnormality is identified. {DENIAL[2]}"),
+        (fingerprints.NEIGHBOUR, f"{DENIAL[0]} No acute abnormality is identified. {DENIAL[2]}"),
         (
             fingerprints.EXCHANGED[1],
             f"{DENIAL[0]} No acute abnormality is identified. Bony structures are unremarkable.",

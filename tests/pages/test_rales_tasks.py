@@ -9,7 +9,7 @@ from radeval_lib.data import roles
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.errors import TaskError
 from radeval_lib.jobs import rales_tasks as tasks
-from radeval_lib.jobs.rales_tasks import IN, OUT, task_of
+from radeval_lib.jobs.rales_tasks import CHEXPERT, MIMIC, task_of
 from radeval_lib.models.graph_model import WordGraph, read_graph
 from radeval_lib.models.graph_model import count_matches as graph_counts
 
@@ -18,7 +18,7 @@ ENTITIES = (Entity(0, 1, "OBS-DP"), Entity(1, 3, "ANAT-DP"), Entity(3, 4, "OBS-D
 RELATIONS = (Relation(0, 2, "modify"), Relation(2, 1, "located_at"))
 
 
-def report(name: str, split: str = "test", group: str = IN) -> AnnotatedSentence:
+def report(name: str, split: str = "test", group: str = MIMIC) -> AnnotatedSentence:
     return AnnotatedSentence(name, WORDS, ENTITIES, RELATIONS, group, split)
 
 
@@ -49,11 +49,11 @@ def test_two_labelers_are_two_documents_of_one_case() -> None:
 
 def test_nobody_trains_on_the_other_institution() -> None:
     rows = [
-        report(f"{split}-{group}", split, group) for split in ("train", "dev", "test") for group in (IN, OUT)
+        report(part + group, part, group) for part in ("train", "dev", "test") for group in (MIMIC, CHEXPERT)
     ]
     parts = task_of("graphs").parts(rows)
-    assert [row.group for row in (*parts.train, *parts.dev)] == [IN, IN]
-    assert [row.group for row in parts.test] == [IN, OUT]
+    assert [row.group for row in (*parts.train, *parts.dev)] == [MIMIC, MIMIC]
+    assert [row.group for row in parts.test] == [MIMIC, CHEXPERT]
 
 
 def test_spatial_sentences_without_entities_are_left_out_and_reports_stay_together() -> None:
@@ -74,7 +74,7 @@ def test_procedures_are_ct_and_rare_ones_are_merged() -> None:
     "rest",
     [
         [report("b", "test")],
-        [report("b", "dev"), AnnotatedSentence("c", WORDS, group=IN, split="test")],
+        [report("b", "dev"), AnnotatedSentence("c", WORDS, group=MIMIC, split="test")],
     ],
 )
 def test_a_split_without_anything_to_find_is_refused(rest: list[AnnotatedSentence]) -> None:

@@ -53,14 +53,14 @@ def test_leads_are_counted_and_margins_reported_in_cases() -> None:
 def test_shares_that_no_count_prints_stand_for_their_neighbours() -> None:
     assert list_possible_counts(parse("0.666"), 847) == [564]
     assert list_possible_counts(parse("0.670"), 847) == [567, 568]  # 0.6694 and 0.6706
-    table5 = PrintedAgreement.of(split_by_measure(printed("ratescore.table5")), {"Rewrites": 847})
+    table5 = PrintedAgreement.combine(split_by_measure(printed("ratescore.table5")), {"Rewrites": 847})
     margins, p = table5.list_possible_margins("Rewrites, accuracy", "CheXbert")
     assert margins == [3, 4]
     assert p == pytest.approx(2 * 0.5**4)  # four reports that RaTEScore alone is right about
 
 
 def test_what_is_needed_allows_for_rounding() -> None:
-    figure3 = PrintedAgreement.of({"Sentences, Pearson": printed("ratescore.fig3")}, {"Sentences": 443})
+    figure3 = PrintedAgreement.combine({"Sentences, Pearson": printed("ratescore.fig3")}, {"Sentences": 443})
     assert figure3.find_needed_correlation("Sentences, Pearson", "RadGraph F1", 443) == pytest.approx(
         0.313, abs=1e-3
     )

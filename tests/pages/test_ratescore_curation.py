@@ -8,7 +8,7 @@ import pytest
 from notebooks.ratescore.curation import (
     ENTITIES,
     FINDINGS,
-    OTHERS,
+    OTHER_WORDS,
     SENTENCES,
     apply_cue_words,
     find_annotated_words,
@@ -65,7 +65,7 @@ def test_each_filter_alone() -> None:
     table = measure_filter_effects(rows, ["mass"], _Letters(), {"cosine": 0.83, "density": 0.7})
     assert {kind: part["changed"].tolist() for kind, part in table.groupby("kind")} == {
         ENTITIES: [False, True],
-        OTHERS: [True, True],
+        OTHER_WORDS: [True, True],
         SENTENCES: [False, True],
         FINDINGS: [False, True],
     }

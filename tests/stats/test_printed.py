@@ -42,8 +42,8 @@ def test_rank_intervals_by_hand(kind: str, low: float, high: float) -> None:
     assert printed.correlation_interval(0.5, 103, kind) == pytest.approx((low, high), abs=1e-5)  # type: ignore[arg-type]
 
 
-def test_needed_between_is_the_edge_of_significance() -> None:
-    edge = printed.needed_between(0.653, 0.624, 371)
+def test_needed_rho_is_the_edge_of_significance() -> None:
+    edge = printed.needed_rho(0.653, 0.624, 371)
     assert printed.williams_test(0.653, 0.624, edge, 371)[1] == pytest.approx(0.05, abs=1e-6)
     above, below = (printed.williams_test(0.653, 0.624, edge + step, 371)[1] for step in (0.02, -0.02))
     assert above < 0.05 < below

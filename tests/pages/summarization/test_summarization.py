@@ -71,7 +71,7 @@ def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
         [job for job in summarization.job_list(profile(name)) if job.notebook == summarization.NOTEBOOK]
         for name in ("embedded", "full")
     )
-    assert [cell.parameters["train_set"] for cell in grouped] == [summarization.ALL, summarization.EACH]
+    assert [cell.parameters["train_set"] for cell in grouped] == [summarization.ALL, summarization.EACH_PAIR]
     settings = summarization.settings(profile("full"))
     learn = [name for name, system in settings.systems.items() if system.learns]
     assert len(full) == 8 * len(learn) + len(settings.systems) - len(learn)
