@@ -35,8 +35,8 @@ DISCREPANCY_WORDS = {
 
 
 def verdict_sentence(result: Result) -> str:
-    """Return one or two sentences that say what a result rests on and how many checks hold, fail or are
-    inconclusive, or why there is no verdict."""
+    """Return one or two sentences that name the evidence of a result and say how many checks hold, fail or
+    are inconclusive, or that say why there is no verdict."""
     entry = exhibit(result.exhibit)
     if result.kind == verdicts.IMPLEMENTED:
         return "The library has it, and a test checks it."

@@ -381,7 +381,8 @@ class PageRun(runs.Run):
         name : the finding's id in ``headlines.yml``.
         evidence : the kind of data behind the numbers.
         holds : whether the numbers support the finding; None if they are inconclusive.
-        rests_on : the names of what the numbers rest on (:meth:`radeval_lib.provenance.Inputs.of`).
+        rests_on : the names of the inputs on which the numbers rest
+            (:meth:`radeval_lib.provenance.Inputs.of`).
         texts : the formatted number for each name in the finding's sentences; raises KeyError if one is
             missing.
         """

@@ -337,8 +337,8 @@ def record(
         experiment.
     remaining : the part of the exhibit that was not checked, in words.
     substitutes : a description of what replaces the paper's data or models.
-    rests_on : the names of what the result rests on (:meth:`radeval_lib.provenance.Inputs.of`); by default,
-        all that the run has read.
+    rests_on : the names of the inputs on which the result rests (:meth:`radeval_lib.provenance.Inputs.of`);
+        by default, all that the run has read.
     implementation : one of :data:`radeval_lib.study.verdicts.IMPLEMENTATIONS`.
     table : the rebuilt table, which is stored with its index; column names must be unique.
     samples : the cases on which intervals and leads rest.

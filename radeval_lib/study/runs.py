@@ -67,7 +67,7 @@ class Run:
 
     @cached_property
     def profile(self) -> Profile:
-        """The profile, reduced to what the notebook declares (:meth:`Profile.narrow`)."""
+        """The profile, reduced to the settings that the notebook declares (:meth:`Profile.narrow`)."""
         return self.whole_profile.narrow(self.declared, cell=self.notebook in registry.PLANS)
 
     @cached_property

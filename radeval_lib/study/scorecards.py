@@ -160,8 +160,8 @@ def link_to(row: Any, to_notebooks: str) -> str:
 
 
 def unchecked_paragraph(card: pd.DataFrame, notebook: str) -> str:
-    """Return an HTML paragraph that lists the exhibits of a page that this build did not check, and what they
-    would need; empty if there are none."""
+    """Return an HTML paragraph that lists the exhibits of a page that this build did not check, and their
+    requirements; empty if there are none."""
     rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_CHECKED)]
     by_requirement: dict[str, list[str]] = {}
     for row in rows.itertuples():

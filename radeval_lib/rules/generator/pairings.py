@@ -17,10 +17,10 @@ from radeval_lib.rules.generator.planted_errors import ErrorKind, inject, remove
 from radeval_lib.rules.generator.records import Plan, PlannedFinding, SyntheticError, SyntheticReport
 from radeval_lib.rules.lexicon.entries import tokenize
 
-#: random: the report of another patient; shuffled: some statements removed, and the others in random order;
-#: model: a simulation of a trained report generator; nearest: the most similar unused report among as many
-#: further reports as there are references (at least two); permuted: changes of presence, size, severity and
-#: place.
+#: The candidate of ``random`` is the report of another patient; of ``shuffled``, the reference without some
+#: statements and with the others in random order; of ``model``, the output of a simulated report generator;
+#: of ``nearest``, the most similar unused report among as many further reports as there are references (at
+#: least two); and of ``permuted``, the reference with changes of presence, size, severity and place.
 HEURISTICS = ("random", "shuffled", "model", "nearest", "permuted")
 #: The maximum number of references in a round; nearest candidates are sought within a round.
 POOL = 64

@@ -281,7 +281,7 @@ def _compile_protocol(entry: Mapping[str, Any], regions: Mapping[str, Region]) -
 @lru_cache(maxsize=1)
 def load_lexicon() -> Lexicon:
     """Return the lexicon, which is read from the packaged files and compiled at the first call; raise
-    LexiconError if a file is malformed."""
+    LexiconError if the markup of a phrase is malformed."""
     grammar = own_yaml.read(FOLDER / "grammar.yml")
     remarks = {key: _compile_remark(key, {}, texts, 0.0) for key, texts in grammar["remarks"].items()}
     places: dict[str, Place] = {}
