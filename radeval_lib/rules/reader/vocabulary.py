@@ -59,7 +59,7 @@ class Vocabulary:
     changes : words of change, each with the kind of change.
     qualities : words for mutually exclusive qualities, each with the quality; None for phrases that contain
         such a word but state no quality.
-    compounds : a mapping from an observation that consists of several others to these others.
+    compounds : a mapping from a compound observation to its component observations.
     forward_cues : cues before a finding, and words that end the scope of a cue, each with its kind.
     possible : words of hedges that call a finding merely possible.
     backward_cues : cues after a finding, each with "negation" or "hedge".
