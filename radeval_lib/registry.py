@@ -142,7 +142,7 @@ METRICS = {
 FROZEN_METRICS = ("observations", "green_rules", "green_rules_errors")
 """The rule-based metrics; their rules were frozen before the metrics first scored a test set."""
 
-RECORDED = "radeval_lib.study.recordings"
+STORED_SCORES = "radeval_lib.study.recordings"
 """The module that replaces scores of :data:`FROZEN_METRICS` with stored ones."""
 
 LOADERS = {

@@ -201,7 +201,7 @@ def modules_of(notebook: str, settings: Profile, inputs: Declared | None = None)
     names += [registry.LOADERS[kind] for kind, names_used in uses.items() if names_used]
     has_frozen = set(inputs.metrics) & set(registry.FROZEN_METRICS) and data_sets_read(inputs, settings)
     if has_frozen or (inputs.metrics and data_sets_read(inputs, settings, recorded=True)):
-        names.append(registry.RECORDED)
+        names.append(registry.STORED_SCORES)
     job_notebooks = [notebook, *cells_read(inputs, settings)]
     names += [registry.PLANS[name] for name in job_notebooks if name in registry.PLANS]
     names += _parse_cells(notebook).names

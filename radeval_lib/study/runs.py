@@ -191,11 +191,11 @@ class Run:
         # Placeholders of a stored set have stored scores, and so have the texts of a set that was scored with
         # a frozen version of this metric.
         if self.recorded_sources():
-            return registry.module(registry.RECORDED).with_placeholder_scores(metric, tuple(settings))
+            return registry.module(registry.STORED_SCORES).with_placeholder_scores(metric, tuple(settings))
         if self.data_root is None or name not in registry.FROZEN_METRICS:
             return metric
         sources = [self.whole_profile.roles.get(role, role) for role in self.declared.data]
-        recordings = registry.module(registry.RECORDED)
+        recordings = registry.module(registry.STORED_SCORES)
         return recordings.with_stored_scores(metric, sources, self.data_root, self.inputs)
 
     def unstored_metric(self, name: str, /, **settings: Any) -> Metric:
