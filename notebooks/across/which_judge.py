@@ -33,7 +33,7 @@ from radeval_lib.jobs.oriented_scores import (
 from radeval_lib.metrics.base import Metric
 from radeval_lib.placeholders import parse_placeholder
 from radeval_lib.stats.agreement import pairs_within
-from radeval_lib.stats.resampling import drawn_rows
+from radeval_lib.stats.resampling import draw_rows
 from radeval_lib.stats.resampling import frame_estimates as estimates
 from radeval_lib.study.runs import Run
 from radeval_lib.tables import folded, search_table
@@ -221,7 +221,7 @@ def resample_auc(
     drawn with their case but do not count. ``name`` is the name of the random stream (``run.rng``).
     """
     values, outcome = scores.to_numpy(np.float64), wrong.to_numpy(np.float64)
-    draws = [np.arange(len(values)), *drawn_rows(np.asarray(cases), run.profile.resamples, run.rng(name))]
+    draws = [np.arange(len(values)), *draw_rows(np.asarray(cases), run.profile.resamples, run.rng(name))]
     aucs = np.full((len(draws), values.shape[1]), np.nan)
     for number, drawn in enumerate(draws):
         indices = drawn[~np.isnan(outcome[drawn])]

@@ -23,7 +23,7 @@ from radeval_lib.papers.printed_numbers import Printed, index_cells
 from radeval_lib.stats import agreement
 from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.correlations import resample
-from radeval_lib.stats.resampling import drawn_rows, percentile_ends
+from radeval_lib.stats.resampling import draw_rows, percentile_ends
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
 from radeval_lib.study.runs import Run
 
@@ -170,7 +170,7 @@ def estimate_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFr
         taus = compute_taus(sample)
         return {name: float(taus[reading].mean()) for reading, name in names.items()}
 
-    row_sets = drawn_rows(np.arange(len(counts)), run.profile.resamples // 2, run.rng("inter-expert"))
+    row_sets = draw_rows(np.arange(len(counts)), run.profile.resamples // 2, run.rng("inter-expert"))
     draws = pd.DataFrame([compute_means(counts[rows]) for rows in row_sets])
     table = pd.Series(compute_means(counts)).to_frame("tau")
     table[["low", "high"]] = percentile_ends(draws).T

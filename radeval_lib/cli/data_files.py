@@ -43,9 +43,9 @@ def data_status(dataset: str, data_root: str) -> None:
     click.echo(f"{'data set':22} {'access':12} {'redistributable':16} files")
     for name in dict.fromkeys(file.dataset for file in statuses):
         files = [file for file in statuses if file.dataset == name]
-        existing = sum(file.state in ("verified", "there") for file in files)
+        n_found = sum(file.state in ("verified", "there") for file in files)
         mismatches = sum(file.state == "mismatch" for file in files)
-        counts = f"{existing} of {len(files)} files" + (f", {mismatches} do not match" if mismatches else "")
+        counts = f"{n_found} of {len(files)} files" + (f", {mismatches} do not match" if mismatches else "")
         redistributable = "yes" if data.load_manifest(name).redistributable else "no"
         click.echo(f"{name:22} {files[0].access:12} {redistributable:16} {counts}")
 

@@ -86,16 +86,16 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
         If there is no data root.
     """
     folder = _require_root(root)
-    present = [file for file in check_files(folder, dataset) if file.state != "missing"]
-    if not present:
+    found_files = [file for file in check_files(folder, dataset) if file.state != "missing"]
+    if not found_files:
         remedy = f"Run `{f'radbook data status {dataset}'.strip()}` to list the files that belong there."
         raise FetchError(f"no file of {dataset or 'any data set'} found", "data root", remedy)
-    for file in present:
+    for file in found_files:
         say(f"{file.state:10} {file.path}{': ' + file.detail if file.detail else ''}")
-    if mismatched := [file.path for file in present if file.state == "mismatch"]:
+    if mismatched := [file.path for file in found_files if file.state == "mismatch"]:
         problem = f"{len(mismatched)} file(s) differ from the manifest: {', '.join(mismatched)}"
         raise ChecksumError(problem, "data root", "Run `radbook data fetch` or `radbook data add` again.")
-    return present
+    return found_files
 
 
 def fetch(dataset: str, root: Path | None, *, say: Say = print) -> list[Path]:
@@ -118,8 +118,8 @@ def fetch(dataset: str, root: Path | None, *, say: Say = print) -> list[Path]:
     """
     folder, manifest = _require_root(root), load_manifest(dataset)
     statuses = check_files(folder, dataset)
-    present = [file.path for file in statuses if file.state not in ("missing", "mismatch")]
-    missing = [manifest.file(path) for path in manifest.list_missing(present)]
+    found_paths = [file.path for file in statuses if file.state not in ("missing", "mismatch")]
+    missing = [manifest.file(path) for path in manifest.list_missing(found_paths)]
     if not missing:
         say(f"{dataset}: every file is in place")
     elif not manifest.revision and (manual_paths := [entry.path for entry in missing if not entry.url]):

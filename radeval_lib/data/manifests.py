@@ -119,13 +119,13 @@ class Manifest:
         """The steps to get the data set, each as ``(number) step``."""
         return [f"({number}) {step}" for number, step in enumerate(self.steps, start=1)]
 
-    def list_missing(self, present: Collection[str]) -> list[str]:
-        """Return the paths of the missing files, given the paths of those that are ``present``.
+    def list_missing(self, existing_paths: Collection[str]) -> list[str]:
+        """Return the paths of the missing files, given those of the existing files.
 
         If any of several groups of files is enough, the result is for the group that lacks the fewest files.
         """
         groups = self.complete_with or [[file.path for file in self.files]]
-        return min(([path for path in group if path not in present] for group in groups), key=len)
+        return min(([path for path in group if path not in existing_paths] for group in groups), key=len)
 
     def file(self, path: str = "") -> DataFile:
         """Return the entry of the file whose path ends with ``path``; if ``path`` is empty, the first entry.

@@ -71,8 +71,8 @@ def select_half(cases: NDArray[Any], half: Half) -> NDArray[np.bool_]:
     ``development`` is the half with even case numbers, ``report`` the half with odd case numbers, and ``all``
     every row. ``cases`` has the case number of each row.
     """
-    even = np.asarray(cases) % 2 == 0
-    return {"all": np.ones_like(even), "development": even, "report": ~even}[half]
+    is_even = np.asarray(cases) % 2 == 0
+    return {"all": np.ones_like(is_even), "development": is_even, "report": ~is_even}[half]
 
 
 def measure_radpref(

@@ -203,8 +203,8 @@ class RecordedGraphs:
         self.name = path.name
         self._annotations: dict[str, Annotation] = {"": make_annotation([], [], [])}
         for name, item in read_annotations(path).items():
-            earlier = self._annotations.setdefault(_remove_space(item["text"]), item)
-            if earlier["entities"] != item["entities"]:
+            stored_entry = self._annotations.setdefault(_remove_space(item["text"]), item)
+            if stored_entry["entities"] != item["entities"]:
                 problem = f"{name!r} annotates the same text as an earlier entry, but with other entities"
                 raise ModelError(problem, self.name, "Keep one annotation of each text.")
 

@@ -204,8 +204,8 @@ class CachedJudge:
         query = f"SELECT value FROM {self._table} WHERE key = ?"
         with self._open() as connection:
             rows = ((key, connection.execute(query, [key]).fetchone()) for key in dict.fromkeys(keys))
-            cached: dict[bytes, bytes] = {key: row[0] for key, row in rows if row}
-        missing_positions = sorted({key: i for i, key in enumerate(keys) if key not in cached}.values())
+            answer_of: dict[bytes, bytes] = {key: row[0] for key, row in rows if row}
+        missing_positions = sorted({key: i for i, key in enumerate(keys) if key not in answer_of}.values())
 
         def store(answers: Mapping[int, str]) -> None:
             encoded = {
@@ -214,11 +214,11 @@ class CachedJudge:
             }
             with self._open() as connection:
                 connection.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", encoded.items())
-            cached.update(encoded)
+            answer_of.update(encoded)
 
         if missing_positions:
             self._judge.judge([pairs[position] for position in missing_positions], store)
-        return store_answers([cached[key].decode("utf-8", "surrogatepass") for key in keys], keep)
+        return store_answers([answer_of[key].decode("utf-8", "surrogatepass") for key in keys], keep)
 
 
 def open_judge(name: str, *, cache: str | Path | None = None, device: str = "auto", model: str = "") -> Judge:

@@ -20,7 +20,7 @@ from scipy import stats
 from radeval_lib.stats.base import FloatArray, check_array, number_groups
 from radeval_lib.stats.inference import holm
 from radeval_lib.stats.printed import Kind
-from radeval_lib.stats.resampling import drawn_counts, estimate, percentile_ends
+from radeval_lib.stats.resampling import draw_counts, estimate, percentile_ends
 
 LEAST_GROUPS = 5  # with fewer groups, the variance is too uncertain for a bootstrap
 _MOST_UNDEFINED = 0.05  # the largest share of resamples in which a coefficient may be undefined
@@ -205,7 +205,7 @@ def _resample_coefficients(
     metrics, rating_variable = [_Variable(row) for row in scores], _Variable(ratings)
     compute = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}[kind]
     chunks = []
-    for group_counts in drawn_counts(int(numbers.max()) + 1, resamples, rng, len(ratings)):
+    for group_counts in draw_counts(int(numbers.max()) + 1, resamples, rng, len(ratings)):
         counts = group_counts[:, numbers]
         chunks.append(np.stack([compute(counts, metric, rating_variable) for metric in metrics]))
     return np.concatenate(chunks, axis=1)

@@ -17,15 +17,16 @@ _MASK_ENTRIES = 2_000_000  # held in memory at a time: 16 MB as float64
 _TIE = 1e-9  # scores that differ by less are equal
 
 
-def inversion_p(drawn: ArrayLike) -> float:
+def inversion_p(resampled: ArrayLike) -> float:
     """Return the two-sided p-value for the hypothesis that a bootstrapped quantity is 0.
 
     The p-value p is twice the share of resampled values on the side of 0 with fewer values. A percentile
     interval with the level 1 - p therefore just reaches 0. A value of 0 is on both sides. The observed data
     count as one more value on the side with fewer (Davison and Hinkley 1997, section 4.2), so p is above 0;
-    it is at most 1. ``drawn`` holds the resampled values, shape (resamples,), finite; without values, p is 1.
+    it is at most 1. ``resampled`` holds the resampled values, shape (resamples,), finite; without values, p
+    is 1.
     """
-    values = np.asarray(drawn, dtype=np.float64)
+    values = np.asarray(resampled, dtype=np.float64)
     values = np.where(np.abs(values) < 1e-12, 0.0, values)  # a rounding error of 0 counts as 0
     smaller_tail = min(int((values <= 0).sum()), int((values >= 0).sum()))
     return min(1.0, 2 * (1 + smaller_tail) / (1 + len(values)))

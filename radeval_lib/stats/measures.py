@@ -81,8 +81,8 @@ def intervals(
     """
     by_seed = values_by_seed(counts, measure)
     *_, table = _count_array(counts, measure)
-    (drawn,) = resample_models([table], measure.values, resamples=resamples, rng=rng)
-    low, high = percentile_ends(drawn.total()).clip(0, 1)
+    (draws,) = resample_models([table], measure.values, resamples=resamples, rng=rng)
+    low, high = percentile_ends(draws.total()).clip(0, 1)
     least, most = by_seed.min(), by_seed.max()
     columns = {"value": by_seed.mean(), "low": low, "high": high, "least": least, "most": most}
     return pd.DataFrame(columns, index=by_seed.columns).rename_axis("measure")

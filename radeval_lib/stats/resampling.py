@@ -27,7 +27,7 @@ from radeval_lib.stats.inference import inversion_p
 _NUMBERS_IN_MEMORY = 2_000_000  # 16 MB for an array
 
 
-def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: int) -> Iterator[FloatArray]:
+def draw_counts(groups: int, resamples: int, rng: np.random.Generator, width: int) -> Iterator[FloatArray]:
     """Yield how often each group is drawn in each resample with replacement, in batches of resamples.
 
     A batch is a float64 array of shape (resamples of the batch, groups), and its rows sum to ``groups``, the
@@ -40,14 +40,14 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
         yield rng.multinomial(groups, shares, size=min(step, resamples - start)).astype(np.float64)
 
 
-def drawn_rows(groups: ArrayLike, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
+def draw_rows(groups: ArrayLike, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
     """Yield, for each resample, the numbers of the rows that it contains, in rising order.
 
     A row's number occurs as often as its group was drawn. ``groups`` has the group of each row, shape
     (rows,).
     """
     numbers = number_groups("groups", groups, len(np.asarray(groups)))
-    for counts in drawn_counts(int(numbers.max()) + 1, resamples, rng, len(numbers)):
+    for counts in draw_counts(int(numbers.max()) + 1, resamples, rng, len(numbers)):
         for times in counts[:, numbers].astype(np.intp):
             yield np.repeat(np.arange(len(numbers)), times)
 
@@ -60,7 +60,7 @@ def resample_sums(
     ``table`` holds the statistics of each group, shape (groups, statistics). ``values`` computes the measures
     from the statistics, summed over the groups of a resample.
     """
-    chunks = drawn_counts(len(table), resamples, rng, max(table.shape))
+    chunks = draw_counts(len(table), resamples, rng, max(table.shape))
     return np.concatenate([values(counts @ table) for counts in chunks])
 
 
@@ -121,7 +121,7 @@ class Draws:
     @property
     def degrees(self) -> FloatArray:
         """Degrees of freedom of :attr:`standard_error` (Satterthwaite 1946); shape (measures,)."""
-        denominator = np.asarray(sum(variance**2 / free for variance, free in self._variances))
+        denominator = np.asarray(sum(variance**2 / dof for variance, dof in self._variances))
         largest = np.full(denominator.shape, float(max(1, self.size - 1)))
         return np.divide(self.standard_error**4, denominator, out=largest, where=denominator > 0)
 
@@ -163,7 +163,7 @@ def resample_models(
     # Separate generators keep the draws independent of how many resamples are computed at a time.
     case_rng, uniform_rng, *seed_rngs = rng.spawn(2 + len(tables))
     chunks: list[list[FloatArray]] = [[] for _ in tables]
-    for counts in drawn_counts(cases, resamples, case_rng, cases):
+    for counts in draw_counts(cases, resamples, case_rng, cases):
         for chunk, table in zip(chunks, tables, strict=True):
             chunk.append(values(np.einsum("bc,sck->bsk", counts, table, optimize=True)).mean(axis=1))
     uniforms, results = uniform_rng.uniform(size=(resamples, 1)), []
@@ -196,24 +196,24 @@ def average_draws(by_task: Sequence[Draws]) -> Draws:
     )
 
 
-def percentile_ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
+def percentile_ends(resampled: ArrayLike, level: float = 0.95) -> FloatArray:
     """Return the lower and the upper bound, in this order, of the percentile interval of draws.
 
     Draws have shape (resamples, ...), the result (2, ...). Draws that are NaN are left out; the bounds
     are NaN if all are. A percentile interval stays within the possible values. A BCa interval would need an
     acceleration, whose jackknife estimate is unstable for few cases.
     """
-    return np.nanquantile(np.asarray(drawn, dtype=np.float64), (0.5 - level / 2, 0.5 + level / 2), axis=0)
+    return np.nanquantile(np.asarray(resampled, dtype=np.float64), (0.5 - level / 2, 0.5 + level / 2), axis=0)
 
 
-def frame_estimates(drawn: pd.DataFrame) -> pd.DataFrame:
+def frame_estimates(resampled: pd.DataFrame) -> pd.DataFrame:
     """Return each column's ``value`` with ``low`` and ``high``, its 95% percentile interval; one row per
-    column of ``drawn``.
+    column of ``resampled``.
 
-    Row 0 of ``drawn`` has the values of the data, every further row those of one resample.
+    Row 0 of ``resampled`` has the values of the data, every further row those of one resample.
     """
-    low, high = percentile_ends(drawn.iloc[1:])
-    return pd.DataFrame({"value": drawn.iloc[0], "low": low, "high": high})
+    low, high = percentile_ends(resampled.iloc[1:])
+    return pd.DataFrame({"value": resampled.iloc[0], "low": low, "high": high})
 
 
 def widened_level(cases: int) -> float:
@@ -229,15 +229,15 @@ def widened_level(cases: int) -> float:
     return float(1 - 2 * ndtr(-math.sqrt(cases / (cases - 1)) * t))
 
 
-def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
+def estimate(value: float, resampled: ArrayLike, level: float = 0.95) -> Estimate:
     """Return a number with its percentile interval of this ``level`` and the p-value for the hypothesis
     that it is 0 (:func:`~radeval_lib.stats.inference.inversion_p`).
 
-    ``drawn`` has the number in each resample, shape (resamples,). NaN is left out, and infinite values count
-    for the interval but not for the p-value. If there are values but none is finite, the bounds are NaN and
-    the p-value is 1.
+    ``resampled`` has the number in each resample, shape (resamples,). NaN is left out, and infinite values
+    count for the interval but not for the p-value. If there are values but none is finite, the bounds are NaN
+    and the p-value is 1.
     """
-    array = np.asarray(drawn, dtype=np.float64)
+    array = np.asarray(resampled, dtype=np.float64)
     defined = array[np.isfinite(array)]
     if len(array) and not len(defined):
         return Estimate(float(value), math.nan, math.nan, 1.0)
@@ -261,8 +261,8 @@ def sum_estimates(
 
     The list has one item per measure. Parameters are those of :func:`resample_sums`.
     """
-    drawn = resample_sums(table, values, resamples=resamples, rng=rng)
-    return [estimate(*pair) for pair in zip(values(table.sum(axis=0)), drawn.T, strict=True)]
+    resampled = resample_sums(table, values, resamples=resamples, rng=rng)
+    return [estimate(*pair) for pair in zip(values(table.sum(axis=0)), resampled.T, strict=True)]
 
 
 def mean_difference(

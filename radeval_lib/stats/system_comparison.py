@@ -53,7 +53,7 @@ def compare_systems(
     flat, all_values = _join_tables(tables, formulas)
     cases, total = len(flat), flat.sum(axis=0)
     (observed,) = all_values(total)
-    drawn = resample_sums(flat, all_values, resamples=resamples, rng=np.random.default_rng(seed))
+    resampled = resample_sums(flat, all_values, resamples=resamples, rng=np.random.default_rng(seed))
     # The jackknife's pseudo-values, shape (cases, values); of a mean, the values of the cases themselves.
     pseudo = cases * observed - (cases - 1) * all_values(total - flat)
     level = widened_level(cases)
@@ -61,26 +61,26 @@ def compare_systems(
     columns = {name: number for number, name in enumerate(names)}
     systems, pairs = [], []
     for (metric, system), column in columns.items():
-        interval = estimate(observed[column], drawn[:, column], level)
+        interval = estimate(observed[column], resampled[:, column], level)
         systems.append((metric, system, interval.value, interval.low, interval.high, cases))
     comparisons = sum(len(by_system) * (len(by_system) - 1) // 2 for by_system in tables.values())
     for metric, by_system in tables.items():
         for first, second in combinations(by_system, 2):
-            both = [columns[metric, first], columns[metric, second]]
-            difference = observed[both[0]] - observed[both[1]]
-            gap = estimate(difference, drawn[:, both[0]] - drawn[:, both[1]], level)
-            tested = (by_system[first], by_system[second], formulas[metric])
-            (p,) = randomization_p(*tested, resamples=resamples, rng=np.random.default_rng(seed))
-            spread = float((pseudo[:, both[0]] - pseudo[:, both[1]]).std(ddof=1))
-            varies = spread > 1e-12 * abs(pseudo[:, both]).max()  # a smaller spread is a rounding error
+            left, right = columns[metric, first], columns[metric, second]
+            difference = observed[left] - observed[right]
+            gap = estimate(difference, resampled[:, left] - resampled[:, right], level)
+            arguments = (by_system[first], by_system[second], formulas[metric])
+            (p,) = randomization_p(*arguments, resamples=resamples, rng=np.random.default_rng(seed))
+            spread = float((pseudo[:, left] - pseudo[:, right]).std(ddof=1))
+            varies = spread > 1e-12 * abs(pseudo[:, [left, right]]).max()  # less is a rounding error
             effect = float(difference) / spread if varies else float("nan")
-            more = np.maximum(0.0, cases_needed(effect, LEVEL / comparisons) - cases)
-            pairs.append((metric, first, second, gap.value, gap.low, gap.high, p, effect, more))
+            n_further = np.maximum(0.0, cases_needed(effect, LEVEL / comparisons) - cases)
+            pairs.append((metric, first, second, gap.value, gap.low, gap.high, p, effect, n_further))
     headings = ["metric", "first", "second", "difference", "low", "high", "p", "standardised", "more_cases"]
-    compared = pd.DataFrame(pairs, columns=headings)
-    compared.insert(headings.index("p") + 1, "p_holm", holm(compared["p"]))
-    compared["more_cases"] = compared["more_cases"].astype("Int64")
-    return pd.DataFrame(systems, columns=["metric", "system", "value", "low", "high", "cases"]), compared
+    pairs_table = pd.DataFrame(pairs, columns=headings)
+    pairs_table.insert(headings.index("p") + 1, "p_holm", holm(pairs_table["p"]))
+    pairs_table["more_cases"] = pairs_table["more_cases"].astype("Int64")
+    return pd.DataFrame(systems, columns=["metric", "system", "value", "low", "high", "cases"]), pairs_table
 
 
 def _join_tables(tables: _Tables, formulas: Mapping[str, Formula]) -> tuple[FloatArray, Formula]:
@@ -119,8 +119,8 @@ def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], b
     """
     clusters: list[int] = []
     for rank in range(len(systems)):
-        begins = all(differ(above, below) for above in systems[:rank] for below in systems[rank:])
-        clusters.append((clusters[-1] if clusters else 0) + begins)
+        is_new = all(differ(above, below) for above in systems[:rank] for below in systems[rank:])
+        clusters.append((clusters[-1] if clusters else 0) + is_new)
     return clusters
 
 
@@ -136,13 +136,13 @@ def cases_needed(effect: float, alpha: float) -> float:
     effect : the mean difference divided by the standard deviation of the cases' differences.
     alpha : the level of the test, above 0 and below 1.
     """
-    least, size = ceil(log2(2 / alpha)), abs(effect)
+    minimum, size = ceil(log2(2 / alpha)), abs(effect)
     if not size > 0:
         return float("nan")
 
-    def enough(cases: int) -> bool:
+    def has_power(cases: int) -> bool:
         critical = stats.t.isf(alpha / 2, cases - 1)  # at 80% power, the other tail is negligible
         return bool(stats.nct.sf(critical, cases - 1, size * sqrt(cases)) >= POWER)
 
-    cases = least + bisect_left(range(least, _MOST_CASES), True, key=enough)
+    cases = minimum + bisect_left(range(minimum, _MOST_CASES), True, key=has_power)
     return float(cases) if cases < _MOST_CASES else float("nan")

@@ -12,7 +12,7 @@ import pytest
 
 from radeval_lib.stats import calibration
 from radeval_lib.stats.calibration import at_temperature, fit_temperature, resample_measures
-from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.stats.resampling import draw_counts
 
 NETCAL = Path(__file__).resolve().parents[1] / "reference" / "netcal" / "package.json"
 
@@ -122,7 +122,7 @@ def test_equals_the_measures_of_each_resample() -> None:
     p, labels, documents = sample()
     (draws,) = resample_measures([p], labels, documents, resamples=25, rng=np.random.default_rng(3))
     codes, names = pd.factorize(documents)
-    counts = np.concatenate(list(drawn_counts(len(names), 25, np.random.default_rng(3), 1)))
+    counts = np.concatenate(list(draw_counts(len(names), 25, np.random.default_rng(3), 1)))
     for number, row in enumerate(counts):
         again = np.repeat(np.arange(len(p)), row[codes].astype(int))
         wanted = calibration.compute_measures(p[again], labels[again])[list(calibration.RESAMPLED_MEASURES)]

@@ -15,7 +15,7 @@ from scipy import stats
 from radeval_lib.stats import correlations
 from radeval_lib.stats.correlations import coefficient, resample
 from radeval_lib.stats.inference import inversion_p
-from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.stats.resampling import draw_counts
 
 KINDS = ["pearson", "spearman", "kendall"]
 SMALL = arrays(np.int64, 12, elements=st.integers(0, 4))
@@ -52,7 +52,7 @@ def _draws(scores, ratings, groups, kind: str, resamples: int, seed: int) -> np.
 def test_every_resample_is_scipys_on_repeated_data(kind, x, y, seed) -> None:
     groups = np.arange(12) // 2
     coefficients = _draws({"x": x}, y, groups, kind, 6, seed)[0]
-    drawn = next(drawn_counts(6, 6, np.random.default_rng(seed), 1)).astype(int)
+    drawn = next(draw_counts(6, 6, np.random.default_rng(seed), 1)).astype(int)
     for value, counts in zip(coefficients, drawn, strict=True):
         times = counts[groups]
         expected = _by_scipy(np.repeat(x, times), np.repeat(y, times), kind)

@@ -112,7 +112,7 @@ def test_holm_is_that_of_pingouin() -> None:
 
 def test_rows_and_sums_of_groups_are_of_the_same_draws() -> None:
     groups, values = np.repeat(np.arange(6), 3), np.random.default_rng(1).random(18)
-    by_rows = [values[rows].sum() for rows in resampling.drawn_rows(groups, 20, np.random.default_rng(4))]
+    by_rows = [values[rows].sum() for rows in resampling.draw_rows(groups, 20, np.random.default_rng(4))]
     table = pd.DataFrame({"sum": values}).groupby(groups).sum().to_numpy()
     sums = resampling.resample_sums(table, lambda of: of, resamples=20, rng=np.random.default_rng(4))
     np.testing.assert_allclose(sums[:, 0], by_rows)

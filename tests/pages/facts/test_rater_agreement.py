@@ -12,7 +12,7 @@ from notebooks.facts import rater_agreement
 from notebooks.facts.rater_agreement import make_rating_matrix, resample_alphas, subtract_alphas
 from radeval_lib.data.records import RatedPair
 from radeval_lib.stats.agreement import interval_alpha
-from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.stats.resampling import draw_counts
 from radeval_lib.study import begin
 
 
@@ -67,7 +67,7 @@ def test_resamples_equal_alpha_of_the_units_repeated() -> None:
     matrix = _noisy(0, 0.7)
     values, position = matrix.to_numpy().T, matrix.index.to_numpy()
     _, draws = rater_agreement._resample_alpha(matrix, 20, np.random.default_rng(3))
-    (counts,) = drawn_counts(30, 20, np.random.default_rng(3), 60)
+    (counts,) = draw_counts(30, 20, np.random.default_rng(3), 60)
     for drawn, result in zip(counts.astype(int), draws, strict=True):
         repeated = np.repeat(values, drawn[position], axis=1)
         assert result == pytest.approx(float(interval_alpha(repeated)))
