@@ -16,7 +16,7 @@ from notebooks.ratescore import RATESCORE
 from radeval_lib.data.radpref import MARKS, SYSTEMS
 from radeval_lib.papers.printed_numbers import Printed, index_cells, quoted
 from radeval_lib.stats.base import Estimate
-from radeval_lib.stats.correlations import LEAST_GROUPS
+from radeval_lib.stats.correlations import MIN_GROUPS
 from radeval_lib.stats.inference import wilson_interval
 from radeval_lib.stats.printed import (
     Kind,
@@ -226,7 +226,7 @@ def summarize_length_groups(run: Run, table: pd.DataFrame, rule: Mapping[str, Pr
         pairs = table[assign_length_groups(table[f"{side}_words"], rule) == group]
         cases, estimates = pairs["case"].nunique(), []
         for name, values in (("errors", pairs["errors"]), ("none", pairs["errors"] < 0.5)):
-            if cases < LEAST_GROUPS:
+            if cases < MIN_GROUPS:
                 estimates.append(Estimate(values.mean(), np.nan, np.nan))
                 continue
             resamples, rng = run.profile.resamples, run.rng(f"{name} {side} {group}")
@@ -256,8 +256,8 @@ def check_length_rule(claim: OpenExhibit, groups: pd.DataFrame, rule: Mapping[st
     for _, row in groups[groups["group"].isin(rules)].iterrows():
         quote, column, threshold, form = rules[row["group"]]
         name, estimate = Key(f"{row['group']} reports, by the", row["words"]), row[column]
-        if row["cases"] < LEAST_GROUPS:
-            shortage = f"fewer than {LEAST_GROUPS} cases" if row["cases"] else "no such report"
+        if row["cases"] < MIN_GROUPS:
+            shortage = f"fewer than {MIN_GROUPS} cases" if row["cases"] else "no such report"
             claim.states(name, quote, shortage, None)
         else:
             outcome = f"{column}: {estimate:{form}}, {row['pairs']} pairs"

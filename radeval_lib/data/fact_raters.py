@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from radeval_lib.stats.measures import FactCounts
 
-_REFERENCE_LENGTH = (3, 9)  # least and most statements in a reference
-_ADDED_LENGTH = (0, 7)  # least and most statements that a description takes from elsewhere in the report
+_REFERENCE_LENGTH = (3, 9)  # minimum and maximum number of statements in a reference
+_ADDED_LENGTH = (0, 7)  # minimum and maximum number that a description takes from elsewhere in the report
 _WRONG_PROBABILITY = 0.005  # probability that a statement of a description is wrong
 
 

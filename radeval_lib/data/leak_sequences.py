@@ -29,7 +29,7 @@ _KIND_BITS = np.uint64(15)  # the bits of a hash that encode its kind
 _WORD = re.compile(r"[a-z]{2,}")  # of lower-case text: "an", not "a" or "t1"
 # Parts of phrases: words and numbers; and marks that end a sentence or clause, which no phrase crosses.
 _PART = re.compile(r"[a-z]+|[0-9]+|[.:;?!](?=\s|$)")
-_FEWEST_LONG_WORDS = 3  # A phrase has at least this many words of three or more letters.
+_MIN_LONG_WORDS = 3  # A phrase has at least this many words of three or more letters.
 # A phrase may not end with these words: where a table joins texts, they often begin the next text.
 _FUNCTION = "a an and or no the with of is are was were there in to for at by on as be this that it"
 FUNCTION_WORDS = frozenset(re.findall("[a-z]+", _FUNCTION))
@@ -97,7 +97,7 @@ def _hash_phrases(text: str) -> Hashes:
     # A mark that ends a sentence lowers the sum so far that no phrase with it has enough long words.
     long_words -= len(parts) * np.array([not part.isalnum() for part in parts])
     has_content_end = np.array([part not in FUNCTION_WORDS for part in parts])[3:]
-    has_enough = np.convolve(long_words, np.ones(4, int), "valid") >= _FEWEST_LONG_WORDS
+    has_enough = np.convolve(long_words, np.ones(4, int), "valid") >= _MIN_LONG_WORDS
     return _hash_runs(_hash_strings(parts), 4)[has_enough & has_content_end]
 
 

@@ -38,7 +38,7 @@ _ANATOMIES = {
     "abdomen": re.compile(r"\b(ABD(OMEN|OMINAL)?|MRCP)\b"),
     "pelvis": re.compile(r"\b(PELVIS|PELVIC)\b"),
 }
-# Reports on interventions are of another kind.
+# Reports on interventions, which are left out.
 _INTERVENTION = re.compile(r"\b(GUID\w*|BIOPSY|DRAIN\w*|NEEDLE|ABLATION|ASPIR\w*|INJ\w*|STEREOTA\w*)\b")
 # A section whose heading has one of these words holds no findings: "chest ct technique".
 _OTHER_SECTION = re.compile(r"technique|indication|history|comparison|reason|impression|protocol|conclusion")

@@ -33,7 +33,7 @@ from radeval_lib.stats.resampling import estimate, percentile_ends, resample_sum
 from radeval_lib.stats.system_comparison import LEVEL, POWER
 
 Half = Literal["all", "development", "report"]
-LEAST_CASES = 50
+MIN_CASES = 50
 """With fewer cases, a card has confidence intervals but no tests."""
 PERSON = "one radiologist"
 """Name of the row of a single radiologist among the metrics."""
@@ -95,7 +95,7 @@ def measure_radpref(
     resamples : number of bootstrap resamples.
     seed : seed of the bootstrap and the permutations.
     with_tests : whether to test differences; False for rows on which metrics are developed. With fewer than
-        :data:`LEAST_CASES` cases, differences are never tested.
+        :data:`MIN_CASES` cases, differences are never tested.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def measure_radpref(
     standard_errors = {
         frozenset(pair): float(np.nanstd(draws[pair[0]] - draws[pair[1]])) for pair in combinations(draws, 2)
     }
-    if with_tests and len(np.unique(cases)) >= LEAST_CASES:
+    if with_tests and len(np.unique(cases)) >= MIN_CASES:
         tests = compare_with_rivals(resampled, name, redraw_taus)
         for rival, test in tests.iterrows():
             interval = _name_interval(test, "difference", column="difference")

@@ -188,7 +188,7 @@ class FrozenEncoder(Encoder):
         return [self._features[tuple(words)] for words in sentences]
 
 
-_LEAST_PROBABILITY = np.nextafter(0.0, 1.0)
+_MIN_PROBABILITY = np.nextafter(0.0, 1.0)
 """The lowest probability of a class that occurs in the training data, used where rounding gives 0."""
 
 
@@ -210,7 +210,7 @@ class Probe:
 
         It is -infinity for classes that do not occur in the training data, and finite for all others.
         """
-        log_probabilities = np.log(np.maximum(self.pipeline.predict_proba(features), _LEAST_PROBABILITY))
+        log_probabilities = np.log(np.maximum(self.pipeline.predict_proba(features), _MIN_PROBABILITY))
         logits = np.full((len(features), len(self.labels)), -np.inf)
         logits[:, [self.labels.index(label) for label in self.pipeline.classes_]] = log_probabilities
         return logits

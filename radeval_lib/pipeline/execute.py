@@ -241,7 +241,7 @@ def _keep_failed(run: NotebookRun, error: PapermillExecutionError, source: Path,
     message = steps.remove_colours(error.evalue).strip().splitlines() or ["no message"]
     is_safe = restricted.is_safe_error(error.ename)
     problem = message[0] if is_safe or not can_leak else restricted.WITHHELD
-    # The message of a RadevalError already ends with a remedy, as a sentence of its own.
+    # The message of a RadevalError already ends with a remedy, in a separate sentence.
     advice = "" if is_safe and ". " in problem else "; correct the cell and run `radbook build` again"
     line = to_line((error.source.strip().splitlines() or [""])[0], 80)
     report = f"code cell {number} ({line!r}) raised {error.ename}: {problem}"

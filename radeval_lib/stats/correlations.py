@@ -22,8 +22,8 @@ from radeval_lib.stats.inference import holm
 from radeval_lib.stats.printed import Kind
 from radeval_lib.stats.resampling import draw_counts, estimate, percentile_ends
 
-LEAST_GROUPS = 5  # with fewer groups, the variance is too uncertain for a bootstrap
-_MOST_UNDEFINED = 0.05  # the largest share of resamples in which a coefficient may be undefined
+MIN_GROUPS = 5  # with fewer groups, the variance is too uncertain for a bootstrap
+_MAX_UNDEFINED = 0.05  # the largest share of resamples in which a coefficient may be undefined
 _TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
 
@@ -40,13 +40,13 @@ def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
 
 
 def varies(values: FloatArray, groups: NDArray[Any]) -> bool:
-    """Return whether values vary enough for :func:`resample`: whether at least :data:`LEAST_GROUPS` groups
+    """Return whether values vary enough for :func:`resample`: whether at least :data:`MIN_GROUPS` groups
     have a value other than the most frequent one.
 
     ``values`` and ``groups``, the group of each value, have shape (pairs,).
     """
     distinct, counts = np.unique(values, return_counts=True)
-    return len(np.unique(groups[values != distinct[counts.argmax()]])) >= LEAST_GROUPS
+    return len(np.unique(groups[values != distinct[counts.argmax()]])) >= MIN_GROUPS
 
 
 @dataclass(frozen=True)
@@ -156,12 +156,12 @@ def resample(
     values = [coefficient(row, y, kind) for row in table]
     numbers = number_groups("groups", np.arange(len(y)) if groups is None else groups, len(y), sort=True)
     count = int(numbers.max()) + 1
-    if count < LEAST_GROUPS:
-        raise ValueError(f"{count} groups are too few for a bootstrap; pass at least {LEAST_GROUPS}")
+    if count < MIN_GROUPS:
+        raise ValueError(f"{count} groups are too few for a bootstrap; pass at least {MIN_GROUPS}")
     draws = _resample_coefficients(table, y, numbers, kind, resamples, rng)
     for row, name in zip(draws, scores, strict=True):
         undefined = int((~np.isfinite(row)).sum())
-        if undefined > _MOST_UNDEFINED * resamples:
+        if undefined > _MAX_UNDEFINED * resamples:
             problem = f"its scores or the ratings do not vary in {undefined} of {resamples} resamples"
             raise ValueError(f"metric {name}: {problem}; leave this metric out or use more cases")
     return Resampled(list(scores), values, draws, len(y), count)

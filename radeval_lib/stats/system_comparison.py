@@ -18,7 +18,7 @@ from radeval_lib.stats.resampling import estimate, resample_sums, widened_level
 LEVEL, POWER = 0.05, 0.8
 """The two-sided level of the tests, and the power for which :func:`cases_needed` plans."""
 _Tables = Mapping[str, Mapping[str, FloatArray]]  # the statistics of each case, by metric and system
-_MOST_CASES = 10**9  # no larger number of cases is returned
+_MAX_CASES = 10**9  # no larger number of cases is returned
 
 
 def compare_systems(
@@ -144,5 +144,5 @@ def cases_needed(effect: float, alpha: float) -> float:
         critical = stats.t.isf(alpha / 2, cases - 1)  # at 80% power, the other tail is negligible
         return bool(stats.nct.sf(critical, cases - 1, size * sqrt(cases)) >= POWER)
 
-    cases = minimum + bisect_left(range(minimum, _MOST_CASES), True, key=has_power)
-    return float(cases) if cases < _MOST_CASES else float("nan")
+    cases = minimum + bisect_left(range(minimum, _MAX_CASES), True, key=has_power)
+    return float(cases) if cases < _MAX_CASES else float("nan")
