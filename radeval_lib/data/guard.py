@@ -129,7 +129,7 @@ def scan(
     corpora: Mapping[str, Iterable[Text]],
     public: Iterable[str] = (),
     trusted: Collection[str] = (),
-    own: Iterable[str] = (),
+    own_texts: Iterable[str] = (),
 ) -> list[Leak]:
     """Return the files below ``folder`` that contain a sequence of a restricted corpus or cannot be searched.
 
@@ -138,8 +138,8 @@ def scan(
     corpora : a mapping from each restricted data set to its texts, which are read twice.
     public : texts whose sequences are never a leak.
     trusted : SHA-256 of each file that came with the project or a package and is not searched.
-    own : the study's own texts (sources of pages, generated reports), whose phrases and identifiers are not
-        leaks.
+    own_texts : the study's own texts (sources of pages, generated reports), whose phrases and identifiers are
+        not leaks.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def scan(
     public_sequences = merge(hash_text(text, vocabulary) for text in public)
     file_sequences = file_sequences[~is_in(file_sequences, public_sequences)]
     by_corpus = {name: find_sequences(texts, file_sequences) for name, texts in corpora.items()}
-    own_phrases = _find_own_phrases(merge(by_corpus.values()), own)
+    own_phrases = _find_own_phrases(merge(by_corpus.values()), own_texts)
     leaks = []
     for name, sequences in by_corpus.items():
         leaked_sequences = sequences[~is_in(sequences, own_phrases)]
@@ -197,14 +197,14 @@ def _read_build(
     return searched, refused
 
 
-def _find_own_phrases(hits: Hashes, own: Iterable[str]) -> Hashes:
-    """Return the phrases and named numbers among ``hits`` that the study's ``own`` texts contain.
+def _find_own_phrases(hits: Hashes, own_texts: Iterable[str]) -> Hashes:
+    """Return the phrases and named numbers among ``hits`` that the study's ``own_texts`` contain.
 
     Longer sequences are not returned, because a whole sentence of a corpus is a leak in these texts, too.
     The texts, many of which are generated, are read only until all phrases are found.
     """
     phrases = missing = hits[np.isin(get_kinds(hits), (leak_sequences.PHRASE, leak_sequences.NAMED_NUMBER))]
-    texts = iter(own)
+    texts = iter(own_texts)
     while len(missing) and (text := next(texts, None)) is not None:
         contained = merge([leak_sequences.hash_phrases_and_ids(leak_readings.unescape(text).lower())])
         missing = missing[~is_in(missing, contained)]

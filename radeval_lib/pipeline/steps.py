@@ -147,20 +147,20 @@ class Graph:
         """
         job = self.jobs.get(name)
         notebook, page = (job.notebook if job else name), job is None
-        needs = jobs.allowed_inputs(job, self.settings) if job else declared(name)
-        modules = dependencies.modules_of(notebook, self.settings, needs)
+        declaration = jobs.allowed_inputs(job, self.settings) if job else declared(name)
+        modules = dependencies.modules_of(notebook, self.settings, declaration)
         sums = [
             f"{file.path} {_checksum(path)}"
-            for data_set in dependencies.data_sets_read(needs, self.settings)
+            for data_set in dependencies.data_sets_read(declaration, self.settings)
             for file in load_manifest(data_set).files
             if self.data_root is not None and (path := self.data_root / file.path).is_file()
         ]
         return {
             "source": dependencies.source_digest(notebook, page=page),
             "code": dependencies.modules_digest(modules),
-            "manifests": dependencies.manifests_digest(notebook, self.settings, needs, page=page),
-            "settings": self.settings.narrow(needs, cell=not page).digest,
-            "papers' settings": dependencies.papers_settings_digest(needs) if page else "",
+            "manifests": dependencies.manifests_digest(notebook, self.settings, declaration, page=page),
+            "settings": self.settings.narrow(declaration, cell=not page).digest,
+            "papers' settings": dependencies.papers_settings_digest(declaration) if page else "",
             "data": checksums.of_text("\n".join(sums)) if sums else "",
         }
 

@@ -318,10 +318,10 @@ def predictions_that_print(
     n : the number of members of the class.
     half_width : half a unit of the last printed digit, as a fraction.
     """
-    least, most = precision - half_width - EDGE, precision + half_width + EDGE
-    if least <= 0:
+    low, high = precision - half_width - EDGE, precision + half_width + EDGE
+    if low <= 0:
         return None
     hits = np.array([count for count in counts_that_print(recall, half_width, n) if count], dtype=np.int64)
-    fewest, largest = np.maximum(hits, np.ceil(hits / most)), np.floor(hits / least)
+    fewest, largest = np.maximum(hits, np.ceil(hits / high)), np.floor(hits / low)
     fits = fewest <= largest
     return (int(fewest[fits].min()), int(largest[fits].max())) if fits.any() else None

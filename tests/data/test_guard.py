@@ -111,13 +111,13 @@ def test_phrases_that_are_rare(build: Path, phrase: str, leaks: bool) -> None:
     (build / "index.html").write_text(f"<p>So {phrase} x</p>")
     assert bool(scan(build, CORPORA)) is leaks
     assert not scan(build, {"mimic3_rrs": [f"{SECRET} {word}" for word in ("One", "Two", "Three")]})
-    assert not scan(build, CORPORA, own=[f"Of our own: {re.sub('<.*?>', '', phrase)}."])
+    assert not scan(build, CORPORA, own_texts=[f"Of our own: {re.sub('<.*?>', '', phrase)}."])
 
 
 def test_own_text_allows_no_sentence(build: Path) -> None:
     (build / "index.html").write_text(f"<p>{SECRET} 50414267</p>")
-    assert scan(build, CORPORA, own=[SECRET])
-    assert scan(build, {"x": ["seen in 50414267"]}, own=["50414267"])
+    assert scan(build, CORPORA, own_texts=[SECRET])
+    assert scan(build, {"x": ["seen in 50414267"]}, own_texts=["50414267"])
 
 
 def test_the_studys_own_texts_are_read_until_they_say_all(build: Path) -> None:
@@ -127,10 +127,10 @@ def test_the_studys_own_texts_are_read_until_they_say_all(build: Path) -> None:
         yield from texts
         pytest.fail("nothing was left to look for")
 
-    assert not scan(build, CORPORA, own=own())
+    assert not scan(build, CORPORA, own_texts=own())
     (build / "index.html").write_text("<p>So beneath the seventh left x</p>")
     assert scan(build, CORPORA)
-    assert not scan(build, CORPORA, own=own("Something else.", "It is beneath the seventh left one."))
+    assert not scan(build, CORPORA, own_texts=own("Something else.", "It is beneath the seventh left one."))
 
 
 @pytest.mark.parametrize(
