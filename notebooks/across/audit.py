@@ -1,6 +1,6 @@
 """The errata: each discrepancy between a paper and its checks, the gravest first, as tables and letters.
 
-The weight of an error (conclusion, number or slip) is our judgement and is stored in the paper's
+The severity of an error (conclusion, number or slip) is our judgement and is stored in the paper's
 ``paper.yml``. In every function here, ``checks`` is the table that :func:`radeval_lib.study.audit` returns:
 one row per check.
 """
@@ -27,7 +27,7 @@ CAUSES = {
     "text": "noise in our copy",
 }
 """A mapping from each cause of a disagreement to its name on pages, the gravest first. The keys are the
-weights of errors in a paper and the kinds of other discrepancies; the empty key is an unknown cause."""
+severities of errors in a paper and the kinds of other discrepancies; the empty key is an unknown cause."""
 
 
 def count_discrepancies(checks: pd.DataFrame) -> pd.DataFrame:

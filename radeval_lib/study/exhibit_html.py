@@ -78,13 +78,13 @@ def as_printed(words: str) -> str:
     return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", html)  # W_{i,j}
 
 
-def outcome_classes(outcome: str, weight: str = "") -> str:
+def outcome_classes(outcome: str, severity: str = "") -> str:
     """Return the CSS classes of an outcome, such as ``not-checked`` or ``fails slip``.
 
-    The class ``slip`` is added if ``weight`` is ``slip``, so that a wrong citation or word differs in colour
-    from a wrong number.
+    The class ``slip`` is added if ``severity`` is ``slip``, so that a wrong citation or word differs in
+    colour from a wrong number.
     """
-    return outcome.replace(" ", "-") + (" slip" if weight == "slip" else "")
+    return outcome.replace(" ", "-") + (" slip" if severity == "slip" else "")
 
 
 def quote_words(statement: str, exhibit_id: str) -> str:
@@ -179,9 +179,9 @@ def _load_template() -> Any:
     return templates.get_template("exhibit.html.j2").module
 
 
-def verdict_badge(verdict: str, outcome: str, coverage: str = "", weight: str = "") -> str:
+def verdict_badge(verdict: str, outcome: str, coverage: str = "", severity: str = "") -> str:
     """Return a verdict as an HTML label with a mark, words and a colour, followed by ``coverage``."""
-    return str(_load_template().badge(verdict, outcome, coverage, weight))
+    return str(_load_template().badge(verdict, outcome, coverage, severity))
 
 
 def paper_prefix(entry: Exhibit) -> str:

@@ -27,7 +27,7 @@ from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE, Coverage, Evi
 
 OPEN_CONVENTION = "convention"
 DISCREPANCY_KINDS = ("paper", "text", OPEN_CONVENTION, "rounding")
-WEIGHTS = ("conclusion", "number", "slip")
+SEVERITIES = ("conclusion", "number", "slip")
 """The severities of a discrepancy, gravest first: a conclusion of the paper does not follow; a printed number
 cannot be right; a citation or a word is wrong."""
 _HARMLESS_KINDS = (OPEN_CONVENTION, "text")
@@ -45,13 +45,13 @@ class Discrepancy:
     ----------
     kind : one of :data:`DISCREPANCY_KINDS`.
     explanation : why the checks fail, in one or two sentences.
-    weight : the severity, one of :data:`WEIGHTS`.
+    severity : the severity, one of :data:`SEVERITIES`.
     reply : the authors' answer.
     """
 
     kind: Annotated[str, verdicts.require_one_of(DISCREPANCY_KINDS)]
     explanation: str
-    weight: Annotated[str, verdicts.require_one_of(WEIGHTS)]
+    severity: Annotated[str, verdicts.require_one_of(SEVERITIES)]
     reply: str = "not asked"
 
 
@@ -138,14 +138,14 @@ class Result:
         return f"{self.exhibit}.{self.evidence}{suffix}"
 
     @property
-    def weight(self) -> str:
-        """The gravest severity (:data:`WEIGHTS`) of the failing checks; empty if no check fails. A check that
-        fails without a known discrepancy counts as ``number``."""
-        weights = {
-            self.discrepancies[check.discrepancy].weight if check.discrepancy else "number"
+    def severity(self) -> str:
+        """The gravest severity (:data:`SEVERITIES`) of the failing checks; empty if no check fails. A check
+        that fails without a known discrepancy counts as ``number``."""
+        severities = {
+            self.discrepancies[check.discrepancy].severity if check.discrepancy else "number"
             for check in self.with_outcome(FAILS)
         }
-        return min(weights, key=WEIGHTS.index, default="")
+        return min(severities, key=SEVERITIES.index, default="")
 
     def with_outcome(self, outcome: str) -> list[Check]:
         """Return the checks that have this outcome."""

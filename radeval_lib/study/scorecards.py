@@ -56,7 +56,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     DataFrame
         ``exhibit`` (its id), ``paper``, ``label``, ``title``, ``kind``, ``notebook``, ``anchor`` and
         ``requirement`` (what a check would need). The result that decides the verdict gives ``verdict`` and
-        ``outcome`` (both ``not checked`` without a result) and ``html_id`` (on its page), ``weight``,
+        ``outcome`` (both ``not checked`` without a result) and ``html_id`` (on its page), ``severity``,
         ``coverage`` (in words), ``first_failure`` (the first failing statement and the computed result) and
         ``evidence`` (all empty without a result). Each kind of evidence has a column with the verdict and
         coverage on it (empty without a result). ``n_checks``, ``n_failing`` and ``n_inconclusive`` are the
@@ -65,7 +65,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     by_exhibit: dict[str, list[Result]] = {}
     for result in results:
         by_exhibit.setdefault(result.exhibit, []).append(result)
-    rows, columns = [], ("html_id", "weight", "coverage", "first_failure", "evidence", *verdicts.EVIDENCE)
+    rows, columns = [], ("html_id", "severity", "coverage", "first_failure", "evidence", *verdicts.EVIDENCE)
     for entry in ledger().values():
         ranked = _sort_by_strength(by_exhibit.get(entry.id, []))
         legibility = "not legible in our copy; " if entry.legible == "no" else ""
@@ -83,7 +83,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         }
         for result in reversed(ranked):  # the first of the ranking comes last and overwrites the others
             coverage = result.coverage.words if result.coverage else ""
-            row |= {name: getattr(result, name) for name in ("verdict", "outcome", "weight", "evidence")}
+            row |= {name: getattr(result, name) for name in ("verdict", "outcome", "severity", "evidence")}
             row |= {"coverage": coverage, "html_id": entry.anchor, "first_failure": ""}
             by_key = group_by_key(result.checks)
             failing = [checks[0] for checks in by_key if statement_outcome(checks) == verdicts.FAILS]
@@ -111,7 +111,7 @@ def disagreeing_checks(checks: pd.DataFrame) -> pd.DataFrame:
     """
     rows = checks[(checks["outcome"] == verdicts.FAILS) | (checks["discrepancy"] != "")]
     reason = rows["discrepancy"].where(rows["discrepancy"] != "", rows["exhibit"] + ": " + rows["what"])
-    cause = rows["weight"].where(rows["kind"] == "paper", rows["kind"])
+    cause = rows["severity"].where(rows["kind"] == "paper", rows["kind"])
     return rows.assign(reason=reason, cause=cause)
 
 
@@ -123,8 +123,8 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
     DataFrame
         ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``check`` (its name),
         ``what`` (what it compares), ``printed``, ``computed``, ``outcome``, and the ``discrepancy`` that
-        explains the outcome (its name), with ``kind``, ``explanation``, ``weight`` and ``reply``. Without a
-        discrepancy, the first three are empty, ``weight`` is ``number`` and ``reply`` is ``not asked``.
+        explains the outcome (its name), with ``kind``, ``explanation``, ``severity`` and ``reply``. Without a
+        discrepancy, the first three are empty, ``severity`` is ``number`` and ``reply`` is ``not asked``.
     """
     entries = ledger()
     rows = [
@@ -138,7 +138,7 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
         for check in result.checks
     ]
     columns = "exhibit paper label notebook anchor evidence check what printed computed outcome discrepancy"
-    return pd.DataFrame(rows, columns=[*columns.split(), "kind", "explanation", "weight", "reply"])
+    return pd.DataFrame(rows, columns=[*columns.split(), "kind", "explanation", "severity", "reply"])
 
 
 def url_of(row: Any) -> str:
@@ -182,7 +182,7 @@ def claims_table(card: pd.DataFrame, paper: str, to_notebooks: str) -> str:
     rows = []
     for row in card[(card["paper"] == paper) & (card["kind"] == "claim")].itertuples():
         coverage = re.sub(" statements?", "", str(row.coverage))  # the header names the unit
-        badge = verdict_badge(str(row.verdict), str(row.outcome), coverage, str(row.weight))
+        badge = verdict_badge(str(row.verdict), str(row.outcome), coverage, str(row.severity))
         cut_at = "; not checked: " if row.verdict == verdicts.NOT_CHECKED else "\n"
         claim = f"{escape(str(row.title).split(cut_at)[0])} ({link_to(row, to_notebooks)})"
         failure = escape(f"fails: {row.first_failure}") if row.first_failure else ""

@@ -6,7 +6,7 @@ import pandas as pd
 
 from notebooks.across import audit
 
-WEIGHTS = {"typo": "slip", "order": "conclusion"}
+SEVERITIES = {"typo": "slip", "order": "conclusion"}
 
 
 def _audit(*rows: tuple[str, str, str]) -> pd.DataFrame:
@@ -25,11 +25,11 @@ def _audit(*rows: tuple[str, str, str]) -> pd.DataFrame:
         what=names,
         kind=why.map({"": "", "open": "convention"}).fillna("paper"),
         explanation=why.map(lambda name: f"By a {name}." if name else ""),
-        weight=why.map(lambda name: WEIGHTS.get(name, "number")),
+        severity=why.map(lambda name: SEVERITIES.get(name, "number")),
     )
 
 
-def test_findings_are_merged_by_their_discrepancy_and_ranked_by_weight() -> None:
+def test_findings_are_merged_by_their_discrepancy_and_ranked_by_severity() -> None:
     checks = _audit(
         ("table8", "typo", "fails"),
         ("eq3", "sum", "fails"),
@@ -41,7 +41,7 @@ def test_findings_are_merged_by_their_discrepancy_and_ranked_by_weight() -> None
         ("table2", "open", "inconclusive"),
     )
     ranked = audit.group_by_discrepancy(checks)  # a discrepancy counts once, an unknown one by exhibit
-    shown = [(rows["explanation"].iloc[0], rows["weight"].iloc[0], list(rows["exhibit"])) for rows in ranked]
+    shown = [(*rows[["explanation", "severity"]].iloc[0], list(rows["exhibit"])) for rows in ranked]
     assert shown == [
         ("By a order.", "conclusion", ["claim"]),
         ("By a sum.", "number", ["eq3", "example_a1"]),

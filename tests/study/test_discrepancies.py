@@ -12,7 +12,7 @@ from radeval_lib.data import openi
 from radeval_lib.errors import ResultError
 from radeval_lib.papers.exhibits import load_paper
 from radeval_lib.study import PAPERS, Key, check_value, ledger
-from radeval_lib.study.results import DISCREPANCY_KINDS, WEIGHTS, judge, with_discrepancies
+from radeval_lib.study.results import DISCREPANCY_KINDS, SEVERITIES, judge, with_discrepancies
 
 ENTRIES = [
     (key, name, entry) for key in PAPERS for name, entry in load_paper(key).get("discrepancies", {}).items()
@@ -26,11 +26,11 @@ def test_each_explanation_stands_once() -> None:
 
 @pytest.mark.parametrize(("key", "name", "entry"), ENTRIES, ids=[name for _, name, _ in ENTRIES])
 def test_entries_are_whole(key: str, name: str, entry: dict) -> None:
-    assert set(entry) - {"reply"} == {"checks", "kind", "weight", "explanation"}
+    assert set(entry) - {"reply"} == {"checks", "kind", "severity", "explanation"}
     assert entry["kind"] in DISCREPANCY_KINDS
-    assert entry["weight"] in WEIGHTS
+    assert entry["severity"] in SEVERITIES
     # The paper may have meant the reading that fits.
-    assert (entry["kind"], entry["weight"]) != ("convention", "conclusion")
+    assert (entry["kind"], entry["severity"]) != ("convention", "conclusion")
     assert entry["explanation"].strip()
     for entry_check in entry["checks"]:
         assert set(entry_check) <= {"exhibit", "evidence", "what", "row", "column"}
