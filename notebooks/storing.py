@@ -436,7 +436,7 @@ def score_variants(run: Run, metric: Any, pairs: Pairs) -> tuple[pd.DataFrame, d
     The table has one row per pair and the columns :data:`radeval_lib.jobs.learned_weights.RECORDED`. The
     descriptions are a mapping from column to description.
     """
-    entities = learned_weights.entities(metric, *zip(*pairs, strict=True))
+    entities = learned_weights.tag_pairs(metric, *zip(*pairs, strict=True))
     by_setting = learned_weights.scores_by_setting(run, entities)
     columns = dict(zip(learned_weights.RECORDED, by_setting.values(), strict=True))
     roles = ("encoder", "ner_model", "rival_encoder")

@@ -32,7 +32,7 @@ RECORDED = tuple(f"ratescore_{name}" for name in ("long", "short", "equal", "fir
 """Columns in which the scores of :func:`scores_by_setting` are stored, in the same order."""
 
 
-def entities(metric: RaTEScore, references: Iterable[str], candidates: Iterable[str]) -> list[EntityPair]:
+def tag_pairs(metric: RaTEScore, references: Iterable[str], candidates: Iterable[str]) -> list[EntityPair]:
     """Return (entities of the reference, entities of the candidate) for each pair of texts."""
     reference_side, candidate_side = (metric.entities(list(texts)) for texts in (references, candidates))
     return list(zip(reference_side, candidate_side, strict=True))
@@ -77,7 +77,7 @@ def compare_settings(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.Data
             for column in RECORDED
         }
     else:
-        scores = scores_by_setting(run, entities(metric, table["reference"], table["candidate"]))
+        scores = scores_by_setting(run, tag_pairs(metric, table["reference"], table["candidate"]))
     resampled = resample(
         scores,
         table["rating"].to_numpy(),

@@ -96,7 +96,7 @@ class Card:
         version = self.data["packages"].get("radeval-lib", "")
         seed = self.data["settings"]["seed"]
         origin = f"(Metric card of radeval-lib {version}, seed {seed}.)"
-        return [*self.data["faults"], *self._radpref_sentences(), *self._other_sentences(), origin]
+        return [*self.data["faults"], *self._describe_radpref(), *self._describe_facts_and_edits(), origin]
 
     def rivals(self) -> list[dict[str, Any]]:
         """Return the rows of ``data["radpref"]`` for the stored metrics that this metric was tested against.
@@ -109,7 +109,7 @@ class Card:
         """Return the row of ``data["radpref"]`` for a metric; raises StopIteration if it has none."""
         return next(row for row in self.data["radpref"]["rows"] if row["metric"] == metric)
 
-    def _radpref_sentences(self) -> list[str]:
+    def _describe_radpref(self) -> list[str]:
         """Return the sentences on agreement with the radiologists of RadPref."""
         radpref = self.data["radpref"]
         if radpref is None:
@@ -117,14 +117,14 @@ class Card:
         own_row, person = self.row(self.name), self.row(PERSON)
         uses = own_yaml.read(Path(__file__).parents[1] / "jobs" / "freeze.yml")["scored"]
         return [
-            *self._rival_sentences(),
+            *self._describe_rivals(),
             f"With the mean of two radiologists it reaches {own_row['others']:.2f}, the third radiologist "
             f"{person['others']:.2f}.",
             _TUNING_SENTENCES[self.data["metric"]["tuned_on_radpref"]],
             f"Rule-based metrics may look too good: RadPref was scored {uses} times in their development.",
         ]
 
-    def _rival_sentences(self) -> list[str]:
+    def _describe_rivals(self) -> list[str]:
         """Return sentences on τ_b with the mean grade and on the tests against stored metrics, if any."""
         radpref, own_row, rivals = self.data["radpref"], self.row(self.name), self.rivals()
         low, high = radpref["null_band"]
@@ -154,10 +154,10 @@ class Card:
             f"Power is 80% for a difference of {radpref['detectable']:.2f} (median over stored metrics).",
         ]
 
-    def _other_sentences(self) -> list[str]:
+    def _describe_facts_and_edits(self) -> list[str]:
         """Return sentences on counted facts and on the costs of two edits, if these were measured."""
         texts = []
-        if row := self._fact_results().get(self.name):
+        if row := self._index_facts().get(self.name):
             value = _format_result(row, "value")
             texts.append(f"Its τ_b with F1 of counted facts in {row['n']} summaries (MTS-Dialog): {value}.")
         edits = self.edit_costs()
@@ -171,7 +171,7 @@ class Card:
             texts.append("An unrelated report may score as high as an equal one, so edits have no cost.")
         return texts
 
-    def _fact_results(self) -> dict[str, dict[str, Any]]:
+    def _index_facts(self) -> dict[str, dict[str, Any]]:
         """Return a mapping from metric to its row of ``data["mts_dialog"]``; empty if not measured."""
         return {row["metric"]: row for row in self.data["mts_dialog"] or []}
 
@@ -190,7 +190,7 @@ class Card:
         if self.data["radpref"] is None:
             edits = self.edit_costs().items()
             return pd.DataFrame([{"edit": edit, "cost": format_cost(cost)} for edit, cost in edits])
-        facts = self._fact_results()
+        facts = self._index_facts()
         ordered_rows = sorted(
             self.data["radpref"]["rows"],
             key=lambda row: (row["metric"] != self.name, row["metric"] == PERSON, row["metric"].lower()),

@@ -33,13 +33,13 @@ BINS = 10
 """The number of bins of confidence, as in RaLEs."""
 
 
-def _probability_array(probabilities: ArrayLike) -> FloatArray:
+def _check_probabilities(probabilities: ArrayLike) -> FloatArray:
     """Return probabilities as a checked float64 array of shape (n, k), with values above 1 set to 1."""
     # Probabilities from a float32 softmax may exceed 1 by their last digits.
     return check_array("probabilities", probabilities, None, None).clip(max=1.0)
 
 
-def _true_classes(labels: ArrayLike, array: FloatArray) -> NDArray[np.int64]:
+def _check_labels(labels: ArrayLike, array: FloatArray) -> NDArray[np.int64]:
     """Return labels as an array of shape (n,) after checking them against probabilities of shape (n, k).
 
     Raises ValueError if there are not n labels, or one is not from 0 to k - 1.
@@ -61,7 +61,7 @@ def bin_of(values: FloatArray, bins: int) -> NDArray[np.int64]:
     return numbers.clip(0, bins - 1)
 
 
-def _binned_sums(values: FloatArray, hits: FloatArray, bins: int) -> tuple[FloatArray, ...]:
+def _sum_bins(values: FloatArray, hits: FloatArray, bins: int) -> tuple[FloatArray, ...]:
     """Return three arrays of shape (bins,): for each bin, the number of ``values`` in it, the sum of their
     ``hits`` and the sum of these values.
 
@@ -75,8 +75,8 @@ def _binned_sums(values: FloatArray, hits: FloatArray, bins: int) -> tuple[Float
 def _confidence_and_hits(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return two arrays of shape (n,): the confidence of each prediction (0 to 1), and 1 if it is correct,
     otherwise 0."""
-    array = _probability_array(probabilities)
-    return array.max(axis=1), (array.argmax(axis=1) == _true_classes(labels, array)).astype(np.float64)
+    array = _check_probabilities(probabilities)
+    return array.max(axis=1), (array.argmax(axis=1) == _check_labels(labels, array)).astype(np.float64)
 
 
 def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> pd.DataFrame:
@@ -89,7 +89,7 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS
         ``confidence``, its mean; and ``gap``, the absolute difference between accuracy and mean confidence.
         Accuracy, confidence and gap are from 0 to 1, and NaN in a bin without samples.
     """
-    count, hits, total = _binned_sums(*_confidence_and_hits(probabilities, labels), bins)
+    count, hits, total = _sum_bins(*_confidence_and_hits(probabilities, labels), bins)
     with np.errstate(invalid="ignore"):
         hit_rate, mean_confidence = hits / count, total / count
     edges = np.linspace(0, 1, bins + 1)
@@ -135,11 +135,11 @@ def static_calibration_error(
     of exactly 0: they belong to the first bin, or to none. In the latter case, a true class with a
     probability of 0 adds nothing to the error. Source: RaLEs, Appendix D, second formula; Nixon et al. 2019.
     """
-    array = _probability_array(probabilities)
-    truth, total = _true_classes(labels, array), 0.0
+    array = _check_probabilities(probabilities)
+    truth, total = _check_labels(labels, array), 0.0
     for index, column in enumerate(array.T):
         is_binned = column > (0 if zeros == "dropped" else -1)
-        _, hits, mass = _binned_sums(column[is_binned], (truth[is_binned] == index).astype(np.float64), BINS)
+        _, hits, mass = _sum_bins(column[is_binned], (truth[is_binned] == index).astype(np.float64), BINS)
         # The weighted gap of a bin is count * |hits / count - mass / count|, so its count cancels.
         total += float(np.abs(hits - mass).sum())
     return total / array.size
@@ -159,7 +159,7 @@ def average_predictive_entropy(probabilities: ArrayLike) -> float:
 
     Source: RaLEs, Appendix D, last formula, with the minus sign that our copy of it lacks.
     """
-    return float(entr(_probability_array(probabilities)).sum(axis=1).mean())
+    return float(entr(_check_probabilities(probabilities)).sum(axis=1).mean())
 
 
 def average_kl_to_uniform(probabilities: ArrayLike) -> float:
@@ -168,7 +168,7 @@ def average_kl_to_uniform(probabilities: ArrayLike) -> float:
 
     It equals log k - aPE. Source: RaLEs, Appendix D, fourth formula.
     """
-    array = _probability_array(probabilities)
+    array = _check_probabilities(probabilities)
     return float(rel_entr(array, 1 / array.shape[1]).sum(axis=1).mean())
 
 
@@ -178,7 +178,7 @@ def average_kl_from_uniform(probabilities: ArrayLike) -> float:
 
     Infinite if any probability is 0. A single class with a tiny probability can outweigh all likely classes.
     """
-    array = _probability_array(probabilities)
+    array = _check_probabilities(probabilities)
     return float(rel_entr(1 / array.shape[1], array).sum(axis=1).mean())
 
 
@@ -186,13 +186,13 @@ def _log_losses(array: FloatArray, labels: ArrayLike) -> FloatArray:
     """Return -log of the probability of each true class, in nats; shape (n,). Infinite for a probability of
     0."""
     with np.errstate(divide="ignore"):
-        return -np.log(array[np.arange(len(array)), _true_classes(labels, array)])
+        return -np.log(array[np.arange(len(array)), _check_labels(labels, array)])
 
 
 def _squared_distances(array: FloatArray, labels: ArrayLike) -> FloatArray:
     """Return the squared distance of each row from the vector with 1 for the true class and 0 for others;
     shape (n,), 0 to 2."""
-    return np.asarray(np.square(array - np.eye(array.shape[1])[_true_classes(labels, array)]).sum(axis=1))
+    return np.asarray(np.square(array - np.eye(array.shape[1])[_check_labels(labels, array)]).sum(axis=1))
 
 
 def negative_log_likelihood(probabilities: ArrayLike, labels: ArrayLike) -> float:
@@ -200,7 +200,7 @@ def negative_log_likelihood(probabilities: ArrayLike, labels: ArrayLike) -> floa
 
     Infinite if the probability of any sample's true class is 0.
     """
-    return float(_log_losses(_probability_array(probabilities), labels).mean())
+    return float(_log_losses(_check_probabilities(probabilities), labels).mean())
 
 
 def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
@@ -209,7 +209,7 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
 
     For two classes, scikit-learn returns half of it.
     """
-    return float(_squared_distances(_probability_array(probabilities), labels).mean())
+    return float(_squared_distances(_check_probabilities(probabilities), labels).mean())
 
 
 def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
@@ -287,7 +287,7 @@ def resample_measures(
     # For each sample: 1, its loss, whether the loss is infinite, its squared distance, its gap in each bin.
     terms = []
     for output in outputs:
-        array = _probability_array(output)
+        array = _check_probabilities(output)
         (confidence, correct), loss = _confidence_and_hits(array, labels), _log_losses(array, labels)
         # Infinite losses are counted, not summed: only resamples that draw their documents are infinite.
         infinite, ones = np.isinf(loss), np.ones(len(array))

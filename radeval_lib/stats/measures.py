@@ -45,14 +45,14 @@ def f1(sums: FloatArray) -> FloatArray:
     return ratio(2 * sums[..., 0], sums[..., 1] + sums[..., 2])
 
 
-def _micro(sums: FloatArray) -> FloatArray:
+def _compute_micro(sums: FloatArray) -> FloatArray:
     """Return micro precision, recall and F1, shape (..., 3), from sums of matched, predicted and gold items,
     shape (..., 3); 0 to 1. A measure whose denominator is 0 is 0."""
     matched, predicted, gold = (sums[..., column] for column in range(3))
     return np.stack([ratio(matched, predicted), ratio(matched, gold), f1(sums)], axis=-1)
 
 
-MICRO = Measure(("matched", "predicted", "gold"), ("precision", "recall", "f1"), _micro)
+MICRO = Measure(("matched", "predicted", "gold"), ("precision", "recall", "f1"), _compute_micro)
 """Micro precision, recall and F1 from the numbers of matched, predicted and gold items."""
 TAGGING = Measure(
     (*MICRO.statistics, "correct_words", "words"),
@@ -65,7 +65,7 @@ accuracy of its word labels."""
 
 def values_by_seed(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     """Return the measures of each seed over all its cases: index ``seed``, a column per measure."""
-    seeds, _, table = _count_array(counts, measure)
+    seeds, _, table = _make_array(counts, measure)
     values = measure.values(table.sum(axis=1))
     return pd.DataFrame(values, index=pd.Index(seeds, name="seed"), columns=list(measure.names))
 
@@ -80,7 +80,7 @@ def intervals(
     value of a seed.
     """
     by_seed = values_by_seed(counts, measure)
-    *_, table = _count_array(counts, measure)
+    *_, table = _make_array(counts, measure)
     (draws,) = resample_models([table], measure.values, resamples=resamples, rng=rng)
     low, high = percentile_ends(draws.total()).clip(0, 1)
     least, most = by_seed.min(), by_seed.max()
@@ -111,7 +111,7 @@ def paired_difference(
     ValueError
         If the two models were tested on different cases.
     """
-    (_, cases, left), (_, second_cases, right) = (_count_array(counts, measure) for counts in (first, second))
+    (_, cases, left), (_, second_cases, right) = (_make_array(counts, measure) for counts in (first, second))
     if cases != second_cases:
         n_unshared = len({*cases} ^ {*second_cases})
         raise ValueError(f"{n_unshared} cases are in only one of the tables; pass counts of the same cases")
@@ -122,7 +122,7 @@ def paired_difference(
     return table.assign(detectable=gap.detectable())
 
 
-def _count_array(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[object], FloatArray]:
+def _make_array(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[object], FloatArray]:
     """Return the sorted seeds, the sorted cases, and the statistics as an array of shape (seeds, cases,
     statistics), whose first two dimensions have the order of these lists."""
     ordered = counts.sort_values(["seed", "case"])

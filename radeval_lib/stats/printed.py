@@ -95,15 +95,15 @@ def needed_rho(first: float, second: float, n: int) -> float:
     reach = math.sqrt((1 - first**2) * (1 - second**2))
     grid = np.linspace(first * second - reach, first * second + reach, 2001)[1:-1]
 
-    def excess(rho: float) -> float:
+    def compute_excess(rho: float) -> float:
         return williams_test(first, second, rho, n)[1] - 0.05
 
-    failing = np.flatnonzero([excess(rho) > 0 for rho in grid])
+    failing = np.flatnonzero([compute_excess(rho) > 0 for rho in grid])
     if len(failing) == 0:
         return first * second - reach
     if failing[-1] == len(grid) - 1:
         return math.nan
-    return float(optimize.brentq(excess, grid[failing[-1]], grid[failing[-1] + 1]))
+    return float(optimize.brentq(compute_excess, grid[failing[-1]], grid[failing[-1] + 1]))
 
 
 def standard_error(low: float, high: float) -> float:
@@ -232,12 +232,12 @@ def interval_of_share(k: int, n: int, method: Method) -> tuple[float, float]:
         return k / n - half_width, k / n + half_width
     if method not in (methods := get_args(Method)):
         raise ValueError(f"unknown interval method {method!r}; use one of {', '.join(methods)}")
-    levels = _bca_levels(k, n) if method == "bootstrap BCa" else _TAILS
+    levels = _find_bca_levels(k, n) if method == "bootstrap BCa" else _TAILS
     low, high = stats.binom.ppf(levels, n, k / n) / n
     return float(low), float(high)
 
 
-def _bca_levels(k: int, n: int) -> NDArray[np.float64]:
+def _find_bca_levels(k: int, n: int) -> NDArray[np.float64]:
     """Return the levels of the two quantiles that are the bounds of the BCa interval for the share k / n."""
     if k in (0, n):  # every resample equals the data, so nothing can be corrected
         return np.array(_TAILS)

@@ -50,12 +50,12 @@ def compare_systems(
         this size (:func:`cases_needed`) at the level 0.05 / rows, which is enough for Holm's correction;
         missing if no number up to 10^9 is enough.
     """
-    flat, all_values = _join_tables(tables, formulas)
+    flat, compute_values = _join_tables(tables, formulas)
     cases, total = len(flat), flat.sum(axis=0)
-    (observed,) = all_values(total)
-    resampled = resample_sums(flat, all_values, resamples=resamples, rng=np.random.default_rng(seed))
+    (observed,) = compute_values(total)
+    resampled = resample_sums(flat, compute_values, resamples=resamples, rng=np.random.default_rng(seed))
     # The jackknife's pseudo-values, shape (cases, values); of a mean, the values of the cases themselves.
-    pseudo = cases * observed - (cases - 1) * all_values(total - flat)
+    pseudo = cases * observed - (cases - 1) * compute_values(total - flat)
     level = widened_level(cases)
     names = [(metric, system) for metric, by_system in tables.items() for system in by_system]
     columns = {name: number for number, name in enumerate(names)}
@@ -94,7 +94,7 @@ def _join_tables(tables: _Tables, formulas: Mapping[str, Formula]) -> tuple[Floa
     flat = np.concatenate([table.reshape(len(table), -1) for table in stacked.values()], axis=1)
     borders = np.cumsum([table[0].size for table in stacked.values()])[:-1]
 
-    def all_values(sums: FloatArray) -> FloatArray:
+    def compute_values(sums: FloatArray) -> FloatArray:
         parts = np.split(np.atleast_2d(sums), borders, axis=1)
         by_metric = [
             formulas[metric](part.reshape(-1, *table.shape[1:]))[..., 0]
@@ -102,7 +102,7 @@ def _join_tables(tables: _Tables, formulas: Mapping[str, Formula]) -> tuple[Floa
         ]
         return np.concatenate(by_metric, axis=1)
 
-    return flat, all_values
+    return flat, compute_values
 
 
 def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], bool]) -> list[int]:
