@@ -130,8 +130,9 @@ def tabulate_errors(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -
     -------
     DataFrame
         Columns are ``errors`` (number of errors), ``reports`` (share of the analyses with at least one such
-        error, 0 to 1), ``centre of largest cluster`` (the sentences nearest to the centre), ``share in it``
-        (share of the category's errors that are in the largest cluster, 0 to 1) and ``commonest sentence``.
+        error, 0 to 1), ``centre of largest cluster`` (the sentences nearest to the centre), ``share of
+        errors in it`` (the largest cluster's share of the category's errors, 0 to 1) and ``most frequent
+        sentence``.
     """
     counts = np.array([parse(analysis).significant for analysis in analyses])
     names = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
@@ -141,8 +142,8 @@ def tabulate_errors(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -
             "errors": counts.sum(axis=0),
             "reports": (counts > 0).mean(axis=0),
             "centre of largest cluster": ["; ".join(dict.fromkeys(cluster.nearest)) for cluster in groups],
-            "share in it": [cluster.share for cluster in groups],
-            "commonest sentence": [cluster.commonest for cluster in groups],
+            "share of errors in it": [cluster.share for cluster in groups],
+            "most frequent sentence": [cluster.commonest for cluster in groups],
         },
         index=pd.Index(names, name="error"),
     )

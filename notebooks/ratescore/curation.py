@@ -20,7 +20,7 @@ CUES = (
 )
 # The filtered parts of sentences, each with its filter.
 ENTITIES, OTHER_WORDS = "annotated entities, dropped by the library", "other words, dropped by the library"
-SENTENCES, FINDINGS = "sentences, dropped by the density", "findings, turned by the cue words"
+SENTENCES, FINDINGS = "sentences, dropped by the density", "findings, reversed by the cue words"
 
 # Words and punctuation that end the scope of a cue.
 _STOPS = frozenset({"but", "however", "although", "except", ";", ":"})

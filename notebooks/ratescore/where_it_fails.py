@@ -65,7 +65,7 @@ WRAPPED: dict[str, Callable[[str], str]] = {
     "wrapped at 80 columns": lambda text: fill(text, 80),
     "wrapped, lines end with CRLF": lambda text: fill(text, 60).replace("\n", "\r\n"),
     "wrapped, lines end with spaces": lambda text: fill(text, 60).replace("\n", "  \n") + " ",
-    "a sentence a line": lambda text: "\n".join(split_sentences(text)),
+    "one sentence per line": lambda text: "\n".join(split_sentences(text)),
 }
 # Changes to the form of a report that keep its words.
 FORMS = {
@@ -131,7 +131,7 @@ def measure_forms(metric: Metric, pairs: Sequence[tuple[str, str]]) -> pd.DataFr
     """Return the effect of the candidate's form on its score, one row per form of :data:`FORMS`.
 
     The index is the form. Columns are ``score changes``, the number of pairs whose score changes by more than
-    1e-6; ``of these, cut into other sentences``, the number of these in which RaTEScore splits the changed
+    1e-6; ``of these, split into other sentences``, the number of these in which RaTEScore splits the changed
     candidate into other sentences, apart from white space and case; and ``largest change``, the largest
     absolute change of a score. Each pair is (reference, candidate).
     """
@@ -145,7 +145,7 @@ def measure_forms(metric: Metric, pairs: Sequence[tuple[str, str]]) -> pd.DataFr
         is_recut = np.array([_list_sentences(old) != _list_sentences(new) for old, new in text_pairs])
         has_changed = changes > _TOLERANCE
         rows[name] = (int(has_changed.sum()), int((has_changed & is_recut).sum()), float(changes.max()))
-    columns = ["score changes", "of these, cut into other sentences", "largest change"]
+    columns = ["score changes", "of these, split into other sentences", "largest change"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 

@@ -52,7 +52,7 @@ def test_a_summary_is_by_letter_whatever_the_order_of_the_clusters():
     (analysis,) = RulesJudge().judge([("No effusion. Left nodule.", "Right effusion.")])
     clusters = {letter: summary.Clusters(share=position / 10) for position, letter in enumerate("fedcba")}
     table = summary.tabulate_errors([analysis], clusters)
-    assert table["share in it"].tolist() == [0.5, 0.4, 0.3, 0.2, 0.1, 0.0]
+    assert table["share of errors in it"].tolist() == [0.5, 0.4, 0.3, 0.2, 0.1, 0.0]
     assert table["errors"].tolist() == [1, 1, 0, 0, 0, 0]
 
 
