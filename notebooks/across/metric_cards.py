@@ -161,5 +161,5 @@ def draw_differences(card: Card) -> Figure:
     plots.draw_intervals(axes, differences.rename(columns=columns), size=28)
     axes.grid(visible=False)
     axes.tick_params(axis="x", bottom=True)
-    axes.set_xlabel("τ_b with the mean grade,\nfive lines minus the other")
+    axes.set_xlabel("difference in τ_b with the mean grade,\nfive lines minus stored metric")
     return figure

@@ -32,7 +32,7 @@ def _load_manifests() -> list[Manifest]:
 
 def show_data_sets() -> HTML:
     """Return a searchable table of the data sets: access to each, what it can show, and how to get it."""
-    headers = ["data set", "who may have it", "what it can show, and how to get it"]
+    headers = ["data set", "who may use it", "what it can show, and how to get it"]
     return search_table(headers, [_make_row(manifest) for manifest in _load_manifests()], "open to anyone")
 
 

@@ -129,7 +129,7 @@ def draw_texts(axes: Axes, table: pd.DataFrame, systems: Sequence[str]) -> None:
             markevery=[0, len(counts) - 1],
             label=f"{system}, {len(counts)}",
         )
-    axes.set(xscale="log", yscale="log", xlabel="texts, the most frequent first", ylabel="studies")
+    axes.set(xscale="log", yscale="log", xlabel="distinct texts, most frequent first", ylabel="studies")
     for axis in (axes.xaxis, axes.yaxis):  # Exponents of powers of ten are too small to read on a phone.
         axis.set_major_formatter("{x:g}")
     axes.legend(title="file, distinct texts", fontsize=10.5)
