@@ -51,14 +51,14 @@ def make_variants() -> dict[str, tuple[str, float | None]]:
 def compare_parsers() -> pd.DataFrame:
     """Return the scores that the released and the strict parser read in each of :func:`make_variants`.
 
-    The returned table has one row per variant, with columns ``meant`` (the intended score), ``as released``
+    The returned table has one row per variant, with columns ``intended`` (the intended score), ``released``
     and ``strict``, each a string with two decimals or ``none``, and ``faults that the strict parser names``
     (separated by semicolons).
     """
     rows = {}
     for name, (text, intended_score) in make_variants().items():
         released, strict = green.parse(text), green.parse(text, "strict")
-        scores = {"meant": intended_score, "as released": released.score, "strict": strict.score}
+        scores = {"intended": intended_score, "released": released.score, "strict": strict.score}
         texts = {key: "none" if score is None else f"{score:.2f}" for key, score in scores.items()}
         rows[name] = {**texts, "faults that the strict parser names": "; ".join(strict.faults)}
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -54,6 +54,6 @@ def test_a_score_that_orders_as_the_others_do_agrees_with_them() -> None:
 
 def test_a_strict_reading_never_gives_a_wrong_score() -> None:
     read = method.compare_parsers()
-    assert ((read["strict"] == read["meant"]) | (read["strict"] == "none")).all()
-    assert (read["as released"] != read["meant"]).any()
+    assert ((read["strict"] == read["intended"]) | (read["strict"] == "none")).all()
+    assert (read["released"] != read["intended"]).any()
     assert read.loc["as asked for", "faults that the strict parser names"] == ""
