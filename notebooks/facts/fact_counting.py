@@ -106,11 +106,11 @@ def list_marked_facts() -> pd.DataFrame:
     """Return one row per fact that the physician of Figure 3 marked in the generated description G.
 
     Columns are ``fact of G`` (its normalized words), ``marked in R`` (whether the same words are marked
-    in the reference R) and ``one run of words of the report`` (whether the words are adjacent and in this
+    in the reference R) and ``in the report as one run of words`` (whether the words are adjacent and in this
     order in the report of Figure 1).
     """
     facts_of_r, report = read_spans("R"), normalize(read_figure_1()[0])
-    columns = ["fact of G", "marked in R", "one run of words of the report"]
+    columns = ["fact of G", "marked in R", "in the report as one run of words"]
     rows = [(fact, fact in facts_of_r, is_run_of(fact, report)) for fact in read_spans("G")]
     return pd.DataFrame(rows, columns=columns)
 

@@ -90,7 +90,7 @@ def check_parts(counts: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
                     "modalities and body parts of Section 4.1",
                     listing[1] if listing else "",
                     f"{' and '.join(sorted(modalities))}; {sum(has_rows)} of {len(listed)} body parts have "
-                    f"rows; besides: {', '.join(unlisted) or 'none'}",
+                    f"rows; also: {', '.join(unlisted) or 'none'}",
                     modalities == {"CT", "MR"} and all(has_rows) and is_complete,
                 )
                 for reading, is_complete in {"some of them": True, "all of them": not unlisted}.items()

@@ -50,8 +50,8 @@ def compare_domains(scores: pd.DataFrame, better: Sequence[str], worse: Sequence
     -------
     Series
         ``models`` and ``families``, their numbers in the two groups, such as ``5 against 8``; ``difference``
-        and the p-value ``p`` over models; and ``difference, families``, ``p, families`` and ``least p,
-        families`` (the smallest possible p-value) over the families' mean scores.
+        and the p-value ``p`` over models; and ``difference, families``, ``p, families`` and
+        ``smallest possible p, families`` over the families' mean scores.
     """
     groups = [scores[scores["domain"].isin(domains)] for domains in (better, worse)]
     families = [group.groupby("family")["value"].mean() for group in groups]
@@ -65,7 +65,7 @@ def compare_domains(scores: pd.DataFrame, better: Sequence[str], worse: Sequence
             "families": " against ".join(str(len(group)) for group in families),
             "difference, families": families[0].mean() - families[1].mean(),
             "p, families": by_family["p"],
-            "least p, families": by_family["least_p"],
+            "smallest possible p, families": by_family["least_p"],
         }
     )
 
@@ -95,7 +95,7 @@ def check_lead(
         test = compare_domains(scores, better, domains)
         note = (
             f"over models {test['p']:.2g} ({test['models']}), over families {test['p, families']:.2g} "
-            f"({test['families']}, where it is {test['least p, families']:.2g} or more)"
+            f"({test['families']}, where it is {test['smallest possible p, families']:.2g} or more)"
         )
         p = max(test["p"], test["p, families"])
         leads[" and ".join(domains)] = Lead.by_p(test["difference"], p, note)
@@ -162,7 +162,7 @@ def check_differences(scores: pd.DataFrame, source: str) -> list[Check]:
     name = Key("no pair of categories differs", source)
     claim, checks = "no statistically significant pairwise differences", {}
     for reading, (p, least) in readings.items():
-        computed = f"least corrected p {p:.3f} (least possible {least:.3f})"
+        computed = f"smallest corrected p {p:.3f} (smallest possible {least:.3f})"
         if least < 0.05:
             checks[reading] = check_statement(name, claim, computed, bool(p >= 0.05))
         else:
