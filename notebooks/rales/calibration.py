@@ -287,7 +287,7 @@ def draw_ranks(panels: Mapping[str, pd.DataFrame]) -> Figure:
     for ax, (title, frame) in zip(axes, panels.items(), strict=True):
         bars = {"color": plots.PALETTE[6], "alpha": 0.2, "height": 0.7, "linewidth": 0}
         ax.barh(frame.index, frame["high"] - frame["low"], left=frame["low"], **bars)
-        for fits, label, marker in ((True, "inside the interval", "o"), (False, "outside", "X")):
+        for fits, label, marker in ((True, "inside the range", "o"), (False, "outside", "X")):
             dots = frame.loc[frame["fits"] == fits, "printed"]
             colour = plots.PALETTE[0 if fits else 1]
             ax.scatter(dots, dots.index, color=colour, marker=marker, s=40, label=label, zorder=3)
