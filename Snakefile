@@ -44,14 +44,14 @@ def one_of(names):
 
 def inputs_of(notebook):
     """Return the folders of results, of jobs and pages, that a notebook reads."""
-    return [f"{OUT}/cells/{name}" for name in GRAPH.jobs_before(notebook)] + [
+    return [f"{OUT}/jobs/{name}" for name in GRAPH.jobs_before(notebook)] + [
         f"{OUT}/results/{page}" for page in GRAPH.pages_before(notebook)
     ]
 
 
-def job_options(cell):
+def job_options(name):
     """Return the parameters of a job as options of the command that runs it."""
-    return [text for name, value in GRAPH.jobs[cell].items for text in ("-p", name, str(value))]
+    return [text for key, value in GRAPH.jobs[name].items for text in ("-p", key, str(value))]
 
 
 onstart:
@@ -101,24 +101,24 @@ use rule page as model_page with:
         gpu=1,
 
 
-rule cell:
+rule run_job:
     input:
-        lambda wildcards: inputs_of(GRAPH.jobs[wildcards.cell].notebook),
-        source=lambda wildcards: f"notebooks/{GRAPH.jobs[wildcards.cell].notebook}.md",
+        lambda wildcards: inputs_of(GRAPH.jobs[wildcards.job].notebook),
+        source=lambda wildcards: f"notebooks/{GRAPH.jobs[wildcards.job].notebook}.md",
     output:
-        executed=OUT + "/executed_cells/{cell}.ipynb",
-        results=directory(OUT + "/cells/{cell}"),
+        executed=OUT + "/executed_jobs/{job}.ipynb",
+        results=directory(OUT + "/jobs/{job}"),
     wildcard_constraints:
-        cell=one_of(GRAPH.jobs),
+        job=one_of(GRAPH.jobs),
     threads: GRAPH.settings.threads
     params:
-        depends=lambda wildcards: GRAPH.cache_key(wildcards.cell),
-        notebook=lambda wildcards: GRAPH.jobs[wildcards.cell].notebook,
-        own=lambda wildcards: job_options(wildcards.cell),
+        depends=lambda wildcards: GRAPH.cache_key(wildcards.job),
+        notebook=lambda wildcards: GRAPH.jobs[wildcards.job].notebook,
+        own=lambda wildcards: job_options(wildcards.job),
     priority: 10
     resources:
         gpu=1,
     message:
-        "running {wildcards.cell}"
+        "running {wildcards.job}"
     shell:
         "{RADBOOK:q} run {params.notebook:q} --quiet --in-build {PARAMETERS:q} {params.own:q}"

@@ -29,10 +29,10 @@ from radeval_lib.pipeline import steps
 from radeval_lib.study import jobs
 
 
-def first_cells(profile: str) -> list[jobs.Job]:
-    """Return the first planned cell of each notebook, those whose models others use before them."""
+def list_first_jobs(profile: str) -> list[jobs.Job]:
+    """Return the first planned job of each notebook, those whose models others use before them."""
     graph = steps.graph(profile)
-    first = {cell.notebook: cell for cell in reversed(graph.jobs.values())}
+    first = {job.notebook: job for job in reversed(graph.jobs.values())}
     done: list[str] = []
 
     def visit(name: str) -> None:
@@ -47,19 +47,19 @@ def first_cells(profile: str) -> list[jobs.Job]:
     return [first[name] for name in done]
 
 
-def run(cell: jobs.Job, profile: str, output_dir: Path, visible: bool) -> float:
-    """Return seconds that a cell takes."""
+def run(job: jobs.Job, profile: str, output_dir: Path, visible: bool) -> float:
+    """Return seconds that a job takes."""
     hidden = {} if visible else {"CUDA_VISIBLE_DEVICES": ""}
-    given = {"profile": profile, "output_dir": str(output_dir), **dict(cell.parameters)}
+    given = {"profile": profile, "output_dir": str(output_dir), **dict(job.parameters)}
     options = [text for name, value in given.items() for text in ("-p", name, str(value))]
     began = time.perf_counter()
-    command = [sys.executable, "-m", "radeval_lib.cli", "run", cell.notebook, "--quiet", *options]
+    command = [sys.executable, "-m", "radeval_lib.cli", "run", job.notebook, "--quiet", *options]
     subprocess.run(command, env={**os.environ, **hidden}, check=True)
     return time.perf_counter() - began
 
 
 def differences(first: Path, second: Path) -> list[dict[str, Any]]:
-    """Return what pages make of a cell's tables, on either device: F1 over all cases where a table counts,
+    """Return what pages make of a job's tables, on either device: F1 over all cases where a table counts,
     else the mean of each column of numbers; and the share of rows that are equal in that. Seconds are left
     out."""
     rows = []
@@ -85,30 +85,30 @@ def differences(first: Path, second: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def compare_cells(profile: str) -> list[dict[str, Any]]:
-    """Return one row per kind of cell. Those without a GPU run side by side where there are processors
+def compare_jobs(profile: str) -> list[dict[str, Any]]:
+    """Return one row per kind of job. Those without a GPU run side by side where there are processors
     enough, since each has the profile's threads alone; those with it run one after another."""
     folders = {"cpu": BUILD / "gpu" / "cpu", "gpu": BUILD / "gpu" / "gpu"}
     shutil.rmtree(BUILD / "gpu", ignore_errors=True)
-    planned, graph = first_cells(profile), steps.graph(profile)
+    planned, graph = list_first_jobs(profile), steps.graph(profile)
     spent: dict[tuple[str, str], Future[float]] = {}
 
-    def after_others(cell: jobs.Job, name: str) -> float:
-        for before in graph.jobs_before(cell.notebook):
-            if (needed := graph.jobs[before].notebook) != cell.notebook:
+    def after_others(job: jobs.Job, name: str) -> float:
+        for before in graph.jobs_before(job.notebook):
+            if (needed := graph.jobs[before].notebook) != job.notebook:
                 spent[name, needed].result()
-        return run(cell, profile, folders[name], name == "gpu")
+        return run(job, profile, folders[name], name == "gpu")
 
     rows = []
     workers = max(1, (os.cpu_count() or 2) // 2 - 1)
     with ThreadPoolExecutor(workers) as without, ThreadPoolExecutor(1) as visible:
         for name, pool in (("cpu", without), ("gpu", visible)):
-            for cell in planned:
-                spent[name, cell.notebook] = pool.submit(after_others, cell, name)
-        for cell in planned:
-            seconds = {name: spent[name, cell.notebook].result() for name in folders}
-            left = [jobs.job_folder(folder, cell) for folder in folders.values()]
-            row = {"cell": f"{cell.notebook}/{cell.slug}", **seconds, "tables": differences(*left)}
+            for job in planned:
+                spent[name, job.notebook] = pool.submit(after_others, job, name)
+        for job in planned:
+            seconds = {name: spent[name, job.notebook].result() for name in folders}
+            left = [jobs.job_folder(folder, job) for folder in folders.values()]
+            row = {"job": f"{job.notebook}/{job.slug}", **seconds, "tables": differences(*left)}
             rows.append(row)
             print(json.dumps(row), flush=True)
     return rows
@@ -123,7 +123,7 @@ def main() -> None:
     if not torch.cuda.is_available():
         sys.exit("gpu.py: no GPU is seen")
     measured: dict[str, Any] = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
-    measured["cells"] = compare_cells(given.profile)
+    measured["jobs"] = compare_jobs(given.profile)
     given.output.parent.mkdir(parents=True, exist_ok=True)
     given.output.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
 

@@ -3,7 +3,7 @@
     python benchmarks/page_start.py [NOTEBOOK ...]
 
 Each page runs in turn in both ways, with its results below build/runs. The server's own loading, once a
-build, is distinguished: the first page waits for it. Pages that need no cell can be named.
+build, is distinguished: the first page waits for it. Pages that need no job can be named.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from typing import Any
 from radeval_lib import checksums
 from radeval_lib.errors import ResultError
 from radeval_lib.paths import MODELS, ROOT, display_path
-from radeval_lib.registry import CELL_MODEL
+from radeval_lib.registry import JOB_MODEL
 
 # Packages whose version can change a number. All are listed, whether loaded or not, because a forked process
 # and a new one load different packages.
@@ -54,7 +54,7 @@ class Inputs:
 
     Attributes
     ----------
-    files : a mapping from source (a role, a data set, ``cells/<notebook>`` or :data:`RECORDED_SCORES`) to
+    files : a mapping from source (a role, a data set, ``jobs/<notebook>`` or :data:`RECORDED_SCORES`) to
         ``{file name: SHA-256}``.
     models : a mapping from role to the model's ``name``, ``sha256`` and, for a model from the Hugging Face
         Hub, ``revision``.
@@ -96,11 +96,11 @@ class Inputs:
         for name in [*sources, *self.models] if names is None else names:
             if name in self.models:
                 models[name] = self.models[name]
-                data |= sources.get(f"cells/{models[name]['name'].removeprefix(CELL_MODEL)}", {})
+                data |= sources.get(f"jobs/{models[name]['name'].removeprefix(JOB_MODEL)}", {})
             elif name in sources:
                 data |= sources[name]
-            elif f"cells/{name}" in sources:
-                data |= sources[f"cells/{name}"]
+            elif f"jobs/{name}" in sources:
+                data |= sources[f"jobs/{name}"]
             else:
                 remedy = f"Read it first; read so far: {', '.join([*sources, *self.models]) or 'nothing'}."
                 raise ResultError(f"{name!r} was not read in this run", "rests_on", remedy)

@@ -17,7 +17,7 @@ SYNTHETIC = "synthetic"
 ABSENT = "absent"
 """Source of a role without data. A page with this role shows only its question and the data that it needs."""
 
-CELL_MODEL = "cell:"
+JOB_MODEL = "job:"
 """Prefix of a model's source; after it comes the notebook whose first job saves the model."""
 
 _STORED_SET_PREFIX = "recorded/"

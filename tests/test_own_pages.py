@@ -133,8 +133,8 @@ print([pair.impression for pair in load("summaries", "our_reports", size=0, seed
 @pytest.mark.nightly
 def test_own_ratings_reach_a_figure_without_training(copy: Path) -> None:
     assert _radbook(copy, "build", "--only", "across/which_judge").returncode == 0
-    cells = copy / "build" / "embedded" / "cells"
-    before = {path: path.stat().st_mtime_ns for path in cells.rglob("cell.json")}
+    cells = copy / "build" / "embedded" / "jobs"
+    before = {path: path.stat().st_mtime_ns for path in cells.rglob("facts.json")}
     assert before
     _follow("own-ratings-data", copy, without="radbook")
     rng = random.Random(0)
@@ -147,7 +147,7 @@ def test_own_ratings_reach_a_figure_without_training(copy: Path) -> None:
     columns = ["case", "id", "candidate", "reference", "rater", "grade"]
     pd.DataFrame(rows, columns=columns).to_csv(copy / "data/our_ratings/ratings.csv", index=False)
     assert _radbook(copy, "build", "--only", "across/which_judge").returncode == 0
-    assert {path: path.stat().st_mtime_ns for path in cells.rglob("cell.json")} == before
+    assert {path: path.stat().st_mtime_ns for path in cells.rglob("facts.json")} == before
     page = copy / "build/embedded/_build/html/notebooks/across/which_judge.html"
     assert "Our ratings" in page.read_text(encoding="utf-8")
 

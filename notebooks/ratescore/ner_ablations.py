@@ -138,7 +138,7 @@ class NerModels:
     def _read(self, training: Training) -> JobOutput:
         """Return the output of the job of a training run."""
         # Outputs are read one by one, so that a result lists only the training runs that it uses.
-        return self.run.cell(Job.of(NOTEBOOK, **asdict(training)))
+        return self.run.job(Job.of(NOTEBOOK, **asdict(training)))
 
     @property
     def table6(self) -> list[Training]:

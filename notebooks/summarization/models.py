@@ -15,7 +15,7 @@ from notebooks.summarization.comparison import estimate_mean, subtract_means
 from radeval_lib import plots
 from radeval_lib.jobs import summarization
 from radeval_lib.jobs.summarization import ALL, TRAINED, UNSEEN, describe_systems
-from radeval_lib.registry import CELL_MODEL
+from radeval_lib.registry import JOB_MODEL
 from radeval_lib.stats.base import Estimate
 from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.study.page_runs import Basis, PageRun
@@ -50,7 +50,7 @@ def find_basis(run: PageRun, names: Sequence[str] = (), *, graphs: bool = False)
     ours = {name: systems[name] for name in names if not name.startswith(_PAPER_PREFIXES)}
     models = {"graph_model": "radgraph:radgraph"} if graphs else {}
     basis = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
-    if graphs and run.source_of("models", "graph_model").startswith(CELL_MODEL):
+    if graphs and run.source_of("models", "graph_model").startswith(JOB_MODEL):
         basis = basis.with_own("the graph model learned from generated reports")
     if not ours:
         return basis

@@ -40,7 +40,7 @@ from radeval_lib.errors import list_names
 from radeval_lib.paths import PAPERS
 
 # Depth, in path parts, of the folders of a job or result, which are removed as a whole.
-_FOLDER_DEPTHS = {"cells": 4, "results": 3}
+_FOLDER_DEPTHS = {"jobs": 4, "results": 3}
 # Folders of a rendered book with the theme's files and with fonts for formulas.
 _THEME_FOLDERS = {"_static", "mathjax"}
 _IOB_TAG = re.compile(r"O|[BIESLU]-\S+")

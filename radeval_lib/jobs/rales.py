@@ -93,7 +93,7 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
     regimes : the regimes (:data:`SHARES`) in which each encoder is fitted.
     shallow_layers : number of layers that a shallow encoder keeps.
     trim : whether to reduce an encoder's vocabulary to the words of a task's texts.
-    split_cells : whether each task and regime is a separate job.
+    split_jobs : whether each task and regime is a separate job.
     documents, test_documents : number of records for training (half as many for validation) and for testing,
         by task; 0 for all.
     rare_class : minimum number of training documents of a procedure; rarer procedures are merged.
@@ -110,7 +110,7 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
     regimes: tuple[RegimeName, ...] = Field(min_length=1)
     shallow_layers: AtLeastOne
     trim: bool
-    split_cells: bool
+    split_jobs: bool
     documents: dict[TaskName, Size]
     test_documents: dict[TaskName, Size]
     rare_class: Size
@@ -137,14 +137,14 @@ def settings(profile: Profile) -> RalesSettings:
 def job_list(profile: Profile) -> list[Job]:
     """Return the job that pretrains the in-domain encoder, then the jobs that fit encoders to tasks.
 
-    If the profile sets ``split_cells``, each combination of encoder, task and regime is a job. Otherwise each
+    If the profile sets ``split_jobs``, each combination of encoder, task and regime is a job. Otherwise each
     encoder is one job, which saves the time to start kernels.
     """
     section = settings(profile)
     pretraining = Job.of(PRETRAINING, init_model=section.pretraining.init_model)
     planned = [replace(pretraining, data=(section.pretraining.role,))]
     for encoder in section.encoders:
-        for task, regime in list_fits(section, EVERY, EVERY) if section.split_cells else [(EVERY, EVERY)]:
+        for task, regime in list_fits(section, EVERY, EVERY) if section.split_jobs else [(EVERY, EVERY)]:
             fitted = Job.of(FITTING, encoder=encoder, task=task, regime=regime)
             planned.append(replace(fitted, data=() if task == EVERY else (role_of(task),)))
     return planned

@@ -322,6 +322,6 @@ def find_substitute(role: str) -> str | None:
     if role == "encoder":
         return catalog.PACKAGED if is_available(catalog.PACKAGED) else None
     for profile in (DEFAULT_PROFILE, "open", "full", "*") if role in _TRAINING_JOBS else ():
-        if folders := list(BUILD.glob(f"{profile}/cells/{_TRAINING_JOBS[role]}/*/model")):
+        if folders := list(BUILD.glob(f"{profile}/jobs/{_TRAINING_JOBS[role]}/*/model")):
             return str(max(folders, key=lambda folder: folder.stat().st_mtime))
     return None

@@ -114,7 +114,7 @@ def yield_allowed_texts(output_dir: Path) -> Iterator[str]:
     for path in sorted(path for folder in folders for path in folder.rglob("*.*")):
         if path.suffix in (".md", ".yml", ".csv", ".bib", ".py", ".js", ".css"):
             yield path.read_text(encoding="utf-8", errors="replace")
-    for facts in sorted((output_dir / "cells").rglob(jobs.FACTS)):
+    for facts in sorted((output_dir / "jobs").rglob(jobs.FACTS)):
         if json.loads(facts.read_text(encoding="utf-8")).get("evidence") in ("synthetic", "open"):
             for table in sorted(facts.parent.glob("*.csv")):
                 yield table.read_text(encoding="utf-8")

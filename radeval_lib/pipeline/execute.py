@@ -143,12 +143,12 @@ class NotebookRun:
     @property
     def results(self) -> Path:
         """The folder of a page's results, or of a job's outputs."""
-        return self.output_dir / ("cells" if self.job else "results") / self.name
+        return self.output_dir / ("jobs" if self.job else "results") / self.name
 
     @property
     def executed(self) -> Path:
         """The path of the executed notebook."""
-        return jobs.executed_path(self.output_dir, self.name, is_cell=self.job is not None)
+        return jobs.executed_path(self.output_dir, self.name, is_job=self.job is not None)
 
 
 def plan_run(notebook: str, parameters: Mapping[str, Any]) -> NotebookRun:

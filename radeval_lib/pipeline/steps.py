@@ -16,7 +16,7 @@ from radeval_lib.data.manifests import load_manifest
 from radeval_lib.errors import NotebookError, ParameterError, RadevalError, list_names
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.paths import BIBLIOGRAPHY, BOOK, BUILD, LABS, ROOT, display_path, notebooks
-from radeval_lib.registry import CELL_MODEL
+from radeval_lib.registry import JOB_MODEL
 from radeval_lib.study import dependencies, jobs
 from radeval_lib.study.jobs import Job
 from radeval_lib.study.profiles import Profile, profile
@@ -110,16 +110,16 @@ class Graph:
             If the profile lacks a job, or a model role, that the notebook declares.
         """
         declaration, source, profile = declared(notebook), f"notebooks/{notebook}.md", self.settings.name
-        names = [name for name, job in self.jobs.items() if job.notebook in declaration.cells]
-        for missing in set(declaration.cells) - {job.notebook for job in self.jobs.values()}:
-            remedy = "Correct `cells` in its front matter, or the profile's `experiments`."
+        names = [name for name, job in self.jobs.items() if job.notebook in declaration.jobs]
+        for missing in set(declaration.jobs) - {job.notebook for job in self.jobs.values()}:
+            remedy = "Correct `jobs` in its front matter, or the profile's `experiments`."
             raise ParameterError(f"profile {profile!r} has no job of {missing!r}", source, remedy)
         for role in declaration.models:
             if (model := self.settings.models.get(role)) is None:
                 remedy = f"Use one of {', '.join(self.settings.models)}, or configure it in the profile."
                 raise NotebookError(f"profile {profile!r} configures no model role {role!r}", source, remedy)
-            if model.startswith(CELL_MODEL):
-                job = jobs.list_jobs(self.settings, model.removeprefix(CELL_MODEL))[0]
+            if model.startswith(JOB_MODEL):
+                job = jobs.list_jobs(self.settings, model.removeprefix(JOB_MODEL))[0]
                 names.append(f"{job.notebook}/{job.slug}")
         return list(dict.fromkeys(names))
 
@@ -159,7 +159,7 @@ class Graph:
             "source": dependencies.source_digest(notebook, page=page),
             "code": dependencies.modules_digest(modules),
             "manifests": dependencies.manifests_digest(notebook, self.settings, declaration, page=page),
-            "settings": self.settings.narrow(declaration, cell=not page).digest,
+            "settings": self.settings.narrow(declaration, for_job=not page).digest,
             "papers' settings": dependencies.papers_settings_digest(declaration) if page else "",
             "data": checksums.of_text("\n".join(sums)) if sums else "",
         }

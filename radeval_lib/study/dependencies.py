@@ -22,7 +22,7 @@ from radeval_lib.data.manifests import names as data_sets
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.provenance import RELEASED
-from radeval_lib.registry import CELL_MODEL
+from radeval_lib.registry import JOB_MODEL
 from radeval_lib.study.profiles import Profile, profile
 from radeval_lib.study.sources import ALL, Declared, code_of, declared, path_of
 
@@ -202,7 +202,7 @@ def modules_of(notebook: str, settings: Profile, inputs: Declared | None = None)
     has_frozen = set(inputs.metrics) & set(registry.FROZEN_METRICS) and data_sets_read(inputs, settings)
     if has_frozen or (inputs.metrics and data_sets_read(inputs, settings, recorded=True)):
         names.append(registry.STORED_SCORES)
-    job_notebooks = [notebook, *cells_read(inputs, settings)]
+    job_notebooks = [notebook, *list_job_notebooks(inputs, settings)]
     names += [registry.PLANS[name] for name in job_notebooks if name in registry.PLANS]
     names += _parse_cells(notebook).names
     return closure(_find_loaded_modules(name.partition(":")[0] for name in names))
@@ -227,12 +227,12 @@ def readers(source: str, role: str) -> list[str]:
     return [*names, *(edit_modules if role == "edited_reports" else [])]
 
 
-def cells_read(inputs: Declared, settings: Profile) -> list[str]:
+def list_job_notebooks(inputs: Declared, settings: Profile) -> list[str]:
     """Return the notebooks whose jobs a notebook reads: those that it declares, and those that make its
     models."""
     sources = [settings.models.get(role, "") for role in inputs.models]
-    model_jobs = [source.removeprefix(CELL_MODEL) for source in sources if source.startswith(CELL_MODEL)]
-    return list(dict.fromkeys([*inputs.cells, *model_jobs]))
+    model_jobs = [source.removeprefix(JOB_MODEL) for source in sources if source.startswith(JOB_MODEL)]
+    return list(dict.fromkeys([*inputs.jobs, *model_jobs]))
 
 
 def data_sets_read(inputs: Declared, settings: Profile, *, recorded: bool = False) -> list[str]:

@@ -2,7 +2,7 @@
 
 A job trains, searches or scores. A job list is a function ``job_list(profile) -> list[Job]``, which
 :data:`radeval_lib.registry.PLANS` names. The results of a job are written atomically to the folder
-``cells/<notebook>/<slug>`` in a profile's output folder: ``<table>.csv``, ``model/``, and ``cell.json`` with
+``jobs/<notebook>/<slug>`` in a profile's output folder: ``<table>.csv``, ``model/``, and ``facts.json`` with
 single values ("facts"), their provenance, the type of each column, and the SHA-256 of every other file.
 """
 
@@ -26,7 +26,7 @@ from radeval_lib.study.sources import Declared, declared
 
 Value = str | int | float | bool
 UNFINISHED = "unfinished"
-"""The folder, next to ``cells``, with the checkpoints from which interrupted runs resume."""
+"""The folder, next to ``jobs``, with the checkpoints from which interrupted runs resume."""
 _MAX_LENGTH = 80  # characters of a slug, without its digest
 
 
@@ -76,12 +76,12 @@ def folder_name(values: Sequence[Value], identity: object) -> str:
     return f"{plain}-{checksums.of_text(json.dumps(identity))[:8]}"
 
 
-def executed_path(output_dir: Path, name: str, *, is_cell: bool) -> Path:
-    """Return the path of the executed notebook of a page, or of a job if ``is_cell``.
+def executed_path(output_dir: Path, name: str, *, is_job: bool) -> Path:
+    """Return the path of the executed notebook of a page, or of a job if ``is_job``.
 
     ``name`` is the notebook of the page, or ``notebook/slug`` of the job.
     """
-    return output_dir / ("executed_cells" if is_cell else "executed") / f"{name}.ipynb"
+    return output_dir / ("executed_jobs" if is_job else "executed") / f"{name}.ipynb"
 
 
 def planned_jobs(profile: Profile) -> list[Job]:
@@ -118,7 +118,7 @@ def allowed_inputs(job: Job, profile: Profile) -> Declared:
 
 def job_folder(output_dir: Path, job: Job) -> Path:
     """Return the folder of a job's results below ``output_dir``."""
-    return output_dir / "cells" / job.notebook / job.slug
+    return output_dir / "jobs" / job.notebook / job.slug
 
 
 def unfinished_folder(output_dir: Path, job: Job) -> Path:
@@ -129,7 +129,7 @@ def unfinished_folder(output_dir: Path, job: Job) -> Path:
     return output_dir / UNFINISHED / job.notebook / job.slug
 
 
-FACTS = "cell.json"
+FACTS = "facts.json"
 MISSING_DATA = "lacks"
 """The fact of a job that did not run; its value says which data are missing."""
 _COLUMN_TYPES = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64"}
@@ -144,7 +144,7 @@ class JobOutput:
     ----------
     job : the job.
     tables : a mapping from name to table.
-    facts : the content of ``cell.json``: a mapping from name to a single value, and the provenance.
+    facts : the content of ``facts.json``: a mapping from name to a single value, and the provenance.
     model : the folder of the model; None if the job saved none.
     """
 
@@ -170,10 +170,10 @@ def write(
         may be missing. :func:`read` returns the columns as ``str``, ``int64`` or ``uint64``, ``bool`` and
         ``float64``, without the index.
     facts : a mapping from name to a single value: a finite number, boolean, string or None, or a list or
-        mapping of these. The names ``cell``, ``tables`` and ``sha256`` and those in ``provenance`` are
+        mapping of these. The names ``job``, ``tables`` and ``sha256`` and those in ``provenance`` are
         reserved.
     model : a function that saves the model into a folder.
-    provenance : further entries for ``cell.json``, a mapping from name to value.
+    provenance : further entries for ``facts.json``, a mapping from name to value.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def write(
         model(target / "model")
     metadata = {
         **(provenance or {}),
-        "cell": {"notebook": job.notebook, "parameters": job.items},
+        "job": {"notebook": job.notebook, "parameters": job.items},
         "tables": {
             name: {column: _COLUMN_TYPES.get(values.dtype.kind, "str") for column, values in table.items()}
             for name, table in tables.items()

@@ -26,7 +26,7 @@ from radeval_lib.papers.exhibits import exhibit, find_file
 from radeval_lib.papers.printed_numbers import Printed, find_table, has_table, quotations
 from radeval_lib.paths import RECORDED, ROOT, display_path
 from radeval_lib.provenance import PRINTED, RECORDED_SCORES, device, note_printed, read_commit
-from radeval_lib.registry import ABSENT, CELL_MODEL, RULES, SYNTHETIC
+from radeval_lib.registry import ABSENT, JOB_MODEL, RULES, SYNTHETIC
 from radeval_lib.stats.base import Estimate
 from radeval_lib.study import checks, results, runs, superiority, verdicts
 from radeval_lib.study.checks import Check, Key, above
@@ -101,7 +101,7 @@ def metric_label(metric: Metric | type[Metric], models: Mapping[str, str]) -> st
     title, catalog = metric.title or metric.name, _load_catalog()
     for role in metric.required_roles:
         model = models.get(role, "")
-        if model.startswith(CELL_MODEL):
+        if model.startswith(JOB_MODEL):
             return f"{title} (our {_name_role(role)})"
         if model == RULES or catalog.is_packaged(model.removeprefix(catalog.UNTRAINED)):
             return f"{title} ({catalog.format_title(model)})"
@@ -185,7 +185,7 @@ class PageRun(runs.Run):
                 continue
             data = data_title(source)
             words = f"{_name_role(role)} from {data}" if data else f"{_name_role(role)} {model_title(source)}"
-            if source.startswith(CELL_MODEL):
+            if source.startswith(JOB_MODEL):
                 words = f"{_name_role(role)} trained in this build"
             # The paper uses the vector of the first token; the packaged encoder was trained for the mean.
             elif role == "encoder" and _load_catalog().is_packaged(source):
@@ -294,7 +294,7 @@ class PageRun(runs.Run):
             names.append(f"{paper}/{path.stem}")
         names += [own_name if (own_name := f"{paper}/{name}") in PRINTED else name for name in others]
         read_names = {*self.inputs.files, *self.inputs.models}
-        data_sources = {name for name in self.inputs.files if not name.startswith("cells/")}
+        data_sources = {name for name in self.inputs.files if not name.startswith("jobs/")}
         if not judged:
             generated = evidence in ("synthetic", "definition")
             names += sorted(read_names - data_sources if generated or roles is not None else read_names)

@@ -80,10 +80,10 @@ class Profile(BaseModel, extra="forbid", frozen=True):
             remedy = f"Use only these keys: {', '.join(kind.model_fields)}."
             raise ProfileError(describe(error, kind.model_fields), where, remedy) from None
 
-    def narrow(self, inputs: Declared, *, cell: bool = False) -> Profile:
+    def narrow(self, inputs: Declared, *, for_job: bool = False) -> Profile:
         """Return the profile with only those roles, models and sections that are among a notebook's inputs.
 
-        If ``cell``, the notebook is that of a job, and ``resamples`` and ``smallest_count`` become 0: jobs
+        If ``for_job``, the notebook is that of a job, and ``resamples`` and ``smallest_count`` become 0: jobs
         show no tables or intervals, so these settings must not make a finished job out of date.
         """
         names = {"roles": inputs.data, "sizes": inputs.data, "models": inputs.models}
@@ -92,7 +92,7 @@ class Profile(BaseModel, extra="forbid", frozen=True):
             part: {key: value for key, value in getattr(self, part).items() if key in part_names}
             for part, part_names in names.items()
         }
-        return self.model_copy(update={**parts, **({"resamples": 0, "smallest_count": 0} if cell else {})})
+        return self.model_copy(update={**parts, **({"resamples": 0, "smallest_count": 0} if for_job else {})})
 
     @property
     def digest(self) -> str:

@@ -27,7 +27,7 @@ from radeval_lib.data import manifests
 from radeval_lib.errors import NotebookError, ParameterError, ProfileError
 from radeval_lib.paths import display_path
 from radeval_lib.provenance import Inputs
-from radeval_lib.registry import CELL_MODEL
+from radeval_lib.registry import JOB_MODEL
 from radeval_lib.study import dependencies, jobs, profiles, sources
 from radeval_lib.study.jobs import Job, JobOutput
 from radeval_lib.study.profiles import Profile
@@ -68,7 +68,7 @@ class Run:
     @cached_property
     def profile(self) -> Profile:
         """The profile, reduced to the settings that the notebook declares (:meth:`Profile.narrow`)."""
-        return self.whole_profile.narrow(self.declared, cell=self.notebook in registry.PLANS)
+        return self.whole_profile.narrow(self.declared, for_job=self.notebook in registry.PLANS)
 
     @cached_property
     def code_digest(self) -> str:
@@ -162,8 +162,8 @@ class Run:
         name = self.source_of("models", role)
         module = self._find_loader("models")
         module.check_permission(name, self.data_root)
-        if name.startswith(CELL_MODEL):
-            job = jobs.list_jobs(self.whole_profile, name.removeprefix(CELL_MODEL))[0]
+        if name.startswith(JOB_MODEL):
+            job = jobs.list_jobs(self.whole_profile, name.removeprefix(JOB_MODEL))[0]
             if (location := self._read_job(job).model) is None:
                 file = f"notebooks/{job.notebook}.md"
                 raise NotebookError(f"the job {job.slug} saved no model", file, "Pass `model` to `run.save`.")
@@ -216,22 +216,22 @@ class Run:
         metrics = [self.metric(name) for name in self.declared.metrics]
         return {metric.title or metric.name: metric for metric in metrics}
 
-    def cells(self, notebook: str) -> list[JobOutput]:
+    def jobs(self, notebook: str) -> list[JobOutput]:
         """Return the results of a notebook's jobs, in the order of its job list.
 
         Raises
         ------
         NotebookError
-            If this notebook does not declare the other one under ``cells``.
+            If this notebook does not declare the other one under ``jobs``.
         ResultError
             If a job has not run yet, or its results are damaged.
         """
-        self.require_declared("cells", notebook)
+        self.require_declared("jobs", notebook)
         return [self._read_job(job) for job in jobs.list_jobs(self.whole_profile, notebook)]
 
-    def cell(self, job: Job) -> JobOutput:
-        """Return the results of one job; raise the errors of :meth:`cells`."""
-        self.require_declared("cells", job.notebook)
+    def job(self, job: Job) -> JobOutput:
+        """Return the results of one job; raise the errors of :meth:`jobs`."""
+        self.require_declared("jobs", job.notebook)
         return self._read_job(job)
 
     def save(
@@ -295,7 +295,7 @@ class Run:
     def is_first_job(self) -> bool:
         """Return whether this run is the first job of its notebook.
 
-        A role with the source ``cell:NOTEBOOK`` uses the model of the first job, and of no other. Raises
+        A role with the source ``job:NOTEBOOK`` uses the model of the first job, and of no other. Raises
         ParameterError if the profile has no job of the notebook.
         """
         return Job(self.notebook, self.parameters) == jobs.list_jobs(self.whole_profile, self.notebook)[0]
@@ -307,8 +307,8 @@ class Run:
         folders = [jobs.job_folder(root, job) for root in roots]
         folder = next(filter(Path.is_dir, folders), folders[0])
         output = jobs.read(folder, job, self.whole_profile.name)
-        name = f"cells/{job.notebook}/{job.slug}/{jobs.FACTS}"
-        self.inputs.note_file(f"cells/{job.notebook}", folder / jobs.FACTS, name)
+        name = f"jobs/{job.notebook}/{job.slug}/{jobs.FACTS}"
+        self.inputs.note_file(f"jobs/{job.notebook}", folder / jobs.FACTS, name)
         return output
 
     def require_declared(self, kind: str, name: str, declared: Collection[str] | None = None) -> None:

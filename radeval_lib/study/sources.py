@@ -7,7 +7,7 @@ that ran.
       data: [rated_pairs, openi]        # data roles, and data sets whose files it reads itself
       settings: [ratescore]             # sections under `experiments` of a profile
       papers: [rales, released]         # papers besides those of its exhibits; `all`: every paper
-      cells: [ratescore/ner_training]   # all jobs of that notebook
+      jobs: [ratescore/ner_training]    # all jobs of that notebook
       models: [ner_model, encoder]      # model roles, used directly or through a metric
       metrics: [ratescore, rouge_l]     # metrics by name
       results: [rales/nlu_scores]       # results of other notebooks; `all`: of every page
@@ -48,7 +48,7 @@ class Declared(BaseModel, extra="forbid", frozen=True):
     data: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     papers: tuple[str, ...] = ()
-    cells: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Declared(BaseModel, extra="forbid", frozen=True):
     @property
     def uses_models(self) -> bool:
         """Whether the notebook uses models: its own, those of jobs, or those of metrics."""
-        return bool(self.cells or self.models or self.metrics or self.trains)
+        return bool(self.jobs or self.models or self.metrics or self.trains)
 
 
 def path_of(notebook: str) -> Path:

@@ -337,9 +337,9 @@ def test_numbers_and_days_that_the_corpus_names(build: Path, text: str, leaks: b
 
 
 def test_nothing_that_holds_the_text_stays(build: Path) -> None:
-    kept = ["executed/r/b.ipynb", "results/r/b/c.json", "cells/r/a/other/facts.json"]
+    kept = ["executed/r/b.ipynb", "results/r/b/c.json", "jobs/r/a/other/facts.json"]
     gone = ["build.log", "executed/r/a.ipynb", "book/a.md"]
-    whole = ["cells/r/a/slug/model/notes.txt", "cells/r/a/slug/facts.json", "_build/html/clean.html"]
+    whole = ["jobs/r/a/slug/model/notes.txt", "jobs/r/a/slug/facts.json", "_build/html/clean.html"]
     for name in [*kept, *gone, *whole]:
         (build / name).parent.mkdir(parents=True, exist_ok=True)
         (build / name).write_text(SECRET if name in gone or name == whole[0] else "clean")

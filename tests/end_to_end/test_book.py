@@ -255,7 +255,7 @@ def _recorded(names: str) -> list[str]:
     return [f"recorded/{name}" for name in names.split()]
 
 
-_NER, _GRAPHS = "cells/ratescore/ner_training", "cells/summarization/graph_training"
+_NER, _GRAPHS = "jobs/ratescore/ner_training", "jobs/summarization/graph_training"
 _MODELS = [_NER, _GRAPHS, "model: encoder", "model: graph_model", "model: ner_model"]
 _POWER = [f"ratescore/{name}" for name in ("fig3", "paper", "table3", "table4", "table5")]
 _FAILING = ["green/paper", "rales/paper", "ratescore/paper", "rrs/paper"]  # which claims fail, and why
@@ -274,8 +274,8 @@ UNCLAIMED = {
     "green/correlations": ["ratescore/table4", *_recorded("radpref")],
     "green/method": _recorded("radpref"),
     "green/rules_judge": _recorded("openi radpref"),
-    "rales/benchmark": ["cells/rales/fitting"],
-    "rales/calibration": ["cells/rales/fitting"],
+    "rales/benchmark": ["jobs/rales/fitting"],
+    "rales/calibration": ["jobs/rales/fitting"],
     "rales/nlg_metric_limits": _recorded("mediqa2021"),
     "ratescore/correlations": ["green/table6", "ratescore/texts/reports"],
     "ratescore/how_it_works": ["ratescore/texts/reports"],

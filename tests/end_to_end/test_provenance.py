@@ -40,7 +40,7 @@ def test_a_result_on_print_names_what_papers_print_and_nothing_else(smoke: Path)
 
 def test_a_result_of_trained_models_names_their_cells(smoke: Path) -> None:
     content = _read(smoke, "ratescore.table6.synthetic-own.json")["ratescore.table6.synthetic-own.json"]
-    assert any(file.startswith("cells/ratescore/ner_training/") for file in content["provenance"]["data"])
+    assert any(file.startswith("jobs/ratescore/ner_training/") for file in content["provenance"]["data"])
 
 
 def _outcomes(build: Path) -> dict[tuple[str, ...], str]:

@@ -33,7 +33,7 @@ SMALL: dict[str, Any] = {
     "device": "cpu",
     "threads": 1,
     "resamples": 200,
-    "models": {"graph_model": "cell:summarization/graph_training"},  # the package radgraph is no hub model
+    "models": {"graph_model": "job:summarization/graph_training"},  # the package radgraph is no hub model
     "experiments": {
         "ratescore": {
             "training_seeds": 2,

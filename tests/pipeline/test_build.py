@@ -29,7 +29,7 @@ CELL = """import pandas as pd
 run.save({"squares": pd.DataFrame({"n": [number], "square": [number**2]})},
          model=lambda folder: (folder / "kept").write_text(str(number)))"""
 
-READS_CELLS = """rows = [kept.tables["squares"].iloc[0].tolist() for kept in run.cells("facts/cell")]
+READS_CELLS = """rows = [kept.tables["squares"].iloc[0].tolist() for kept in run.jobs("facts/cell")]
 print([tuple(row) for row in rows])
 """ + RECORDS.format(exhibit="facts.table1")
 
@@ -123,7 +123,7 @@ def test_snakemake_runs_the_same_graph_by_itself(tiny: TinyRepository) -> None:
 def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepository) -> None:
     profile = tiny.plan_jobs([2, 3])
     tiny.write("facts/cell", CELL, parameters={"number": 0}, begin="number=number")
-    tiny.write("facts/one", READS_CELLS, declares="cells: [facts/cell]")
+    tiny.write("facts/one", READS_CELLS, declares="jobs: [facts/cell]")
     built = tiny.radbook("build")
     assert built.returncode == 0, built.stdout + built.stderr
     order = "1 of 2 pages need", "running facts/two", "Ready to read: build/embedded", "running facts/cell"
@@ -131,7 +131,7 @@ def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepos
     assert places == sorted(places)
     page = json.loads((tiny.build / "executed/facts/one.ipynb").read_text(encoding="utf-8"))
     assert "[(2, 4), (3, 9)]" in json.dumps(page)
-    assert (tiny.build / "cells/facts/cell/2/model/kept").read_text() == "2"
+    assert (tiny.build / "jobs/facts/cell/2/model/kept").read_text() == "2"
 
     profile.write_text(profile.read_text().replace("[2, 3]", "[2, 3, 5]"), encoding="utf-8")
     planned = tiny.radbook("build", "--dry-run").stdout

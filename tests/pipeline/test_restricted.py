@@ -126,7 +126,7 @@ def builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     monkeypatch.setattr(release, "BUILD", tmp_path / "build")
     monkeypatch.setattr(release, "_ENGINE", tmp_path / ".snakemake")
     made = [tmp_path / "build" / name for name in ("first", "second")]
-    kept = [folder / name for folder in made for name in (IN_REACH, "cells/t.csv", "index.html")]
+    kept = [folder / name for folder in made for name in (IN_REACH, "jobs/t.csv", "index.html")]
     for path in (*kept, tmp_path / ".snakemake" / "log"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("mimic_cxr\n", encoding="utf-8")
@@ -136,7 +136,7 @@ def builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 def test_a_busy_build_keeps_all_and_a_damaged_mark_is_still_a_mark(builds: list[Path]) -> None:
     with steps.hold_lock(builds[1] / BUILD_LOCK), pytest.raises(steps.BusyError):
         release.purge()
-    assert all((folder / "cells" / "t.csv").exists() for folder in builds)
+    assert all((folder / "jobs" / "t.csv").exists() for folder in builds)
     (builds[0] / IN_REACH).write_bytes(b"mimic_\xff")
     release.purge()
     assert not builds[0].exists()

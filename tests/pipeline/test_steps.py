@@ -27,8 +27,8 @@ def test_pages_that_run_models_take_what_cells_take_of_a_cluster() -> None:
     assert not {"rales/benchmark", "green/rules_judge", "green/method"} & set(graph.model_pages)
     profile = yaml.safe_load((ROOT / "workflow" / "profiles" / "slurm" / "config.yaml").read_text())
     asked = profile["set-resources"]
-    assert asked["model_page"] == asked["cell"]
-    assert asked["cell"]["mem_mb"] >= 64000
+    assert asked["model_page"] == asked["run_job"]
+    assert asked["run_job"]["mem_mb"] >= 64000
 
 
 @pytest.mark.parametrize(

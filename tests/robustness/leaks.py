@@ -91,7 +91,7 @@ def one_word_a_row_in_a_result(text: AnnotatedText) -> Files:
 
 
 def another_ending(text: AnnotatedText) -> Files:
-    return {"cells/a/notes.backup": text.text.encode()}
+    return {"jobs/a/notes.backup": text.text.encode()}
 
 
 def rows_of_seven_words(text: AnnotatedText) -> Files:
@@ -109,7 +109,7 @@ def traceback(text: AnnotatedText) -> Files:
 
 
 def compressed(text: AnnotatedText) -> Files:
-    return {"cells/a/table.csv.gz": gzip.compress(f"text\n{text.text}\n".encode())}
+    return {"jobs/a/table.csv.gz": gzip.compress(f"text\n{text.text}\n".encode())}
 
 
 def columns_of_csv(text: AnnotatedText) -> Files:
@@ -134,7 +134,7 @@ def words_of_a_drawing(text: AnnotatedText) -> Files:
 
 def tagged_lines(text: AnnotatedText) -> Files:
     lines = "\n".join(map("\t".join, _labels(text)))
-    return {"cells/a/sentences.conll": lines.encode()}
+    return {"jobs/a/sentences.conll": lines.encode()}
 
 
 def _name(text: AnnotatedText) -> str:
@@ -144,7 +144,7 @@ def _name(text: AnnotatedText) -> str:
 
 
 def name_of_a_file(text: AnnotatedText) -> Files:
-    return {f"cells/a/{_name(text)}.json": b"{}"}
+    return {f"jobs/a/{_name(text)}.json": b"{}"}
 
 
 def _parts(text: AnnotatedText, length: int) -> list[str]:
@@ -177,12 +177,12 @@ def _pieces(text: AnnotatedText) -> list[tuple[str, str]]:
 
 
 def word_pieces(text: AnnotatedText) -> Files:
-    return {"cells/a/tokens.json": json.dumps({"tokens": [piece for piece, _ in _pieces(text)]}).encode()}
+    return {"jobs/a/tokens.json": json.dumps({"tokens": [piece for piece, _ in _pieces(text)]}).encode()}
 
 
 def word_pieces_with_labels(text: AnnotatedText) -> Files:
     rows = [{"token": piece, "label": label, "is": "left"} for piece, label in _pieces(text)]
-    return {"cells/a/tokens.json": json.dumps(rows).encode()}
+    return {"jobs/a/tokens.json": json.dumps(rows).encode()}
 
 
 # Labels that are words of the corpus too.
@@ -205,10 +205,10 @@ def tuples_as_shown(text: AnnotatedText) -> Files:
 def yaml_lists(text: AnnotatedText) -> Files:
     rows = _hard_labels(text)
     ways = {
-        "cells/a/words.yml": "left:\n" + "".join(f"  - {word}\n" for word, _ in rows),
-        "cells/a/flow.yml": "".join(f"- {{is: {word!r}, left: {label!r}}}\n" for word, label in rows),
-        "cells/a/keys.yml": "".join(f"- left: {label}\n  is: {word}\n" for word, label in rows),
-        "cells/a/pairs.yml": "".join(f"- [{word!r}, {label!r}]\n" for word, label in rows),
+        "jobs/a/words.yml": "left:\n" + "".join(f"  - {word}\n" for word, _ in rows),
+        "jobs/a/flow.yml": "".join(f"- {{is: {word!r}, left: {label!r}}}\n" for word, label in rows),
+        "jobs/a/keys.yml": "".join(f"- left: {label}\n  is: {word}\n" for word, label in rows),
+        "jobs/a/pairs.yml": "".join(f"- [{word!r}, {label!r}]\n" for word, label in rows),
     }
     return _either(text, ways)
 
@@ -223,7 +223,7 @@ def member_of_an_archive(text: AnnotatedText) -> Files:
             member = tarfile.TarInfo("report.txt")
             member.size = len(text.text.encode())
             bundle.addfile(member, io.BytesIO(text.text.encode()))
-    return {"cells/a/reports": stream.getvalue()}
+    return {"jobs/a/reports": stream.getvalue()}
 
 
 def log(text: AnnotatedText) -> Files:
@@ -270,7 +270,7 @@ def patient_number(text: AnnotatedText) -> Files:
     table = tables.table_html(pd.DataFrame(rows), "Scores", index=False)
     ways = {
         "results/rales/a/t.json": json.dumps({"table": rows}),
-        "cells/a/t.csv": f"SUBJECT_ID,score\n{_short_number(text)},0.5\n7,0.25\n",
+        "jobs/a/t.csv": f"SUBJECT_ID,score\n{_short_number(text)},0.5\n7,0.25\n",
         "_build/html/page.html": f"<p>Scores</p>{table}",
         "build.log": f"scored patient {_short_number(text)} in 3 s",
     }
@@ -278,7 +278,7 @@ def patient_number(text: AnnotatedText) -> Files:
 
 
 def accession_number(text: AnnotatedText) -> Files:
-    ways = {"build.log": "read {}.dcm", "_build/html/page.html": "<td>{}</td>", "cells/a/t.csv": "a\n{},1\n"}
+    ways = {"build.log": "read {}.dcm", "_build/html/page.html": "<td>{}</td>", "jobs/a/t.csv": "a\n{},1\n"}
     return _either(text, {name: way.format(_accession(text)) for name, way in ways.items()})
 
 
@@ -311,11 +311,11 @@ def day_of_a_study(text: AnnotatedText) -> Files:
 def study_number_in_another_form(text: AnnotatedText) -> Files:
     number = _number(text)
     ways = (f"{number:,}", f"{number}.0", f"study{number}", f"p{number - 40_000_000}s{number}.jpg")
-    return {"cells/a/t.csv": f'study,score\n"{_one_of(text, *ways)}",0.5\n'.encode()}
+    return {"jobs/a/t.csv": f'study,score\n"{_one_of(text, *ways)}",0.5\n'.encode()}
 
 
 def number_in_a_name(text: AnnotatedText) -> Files:
-    return {f"cells/a/p10/s{_number(text)}.json": b"{}"}
+    return {f"jobs/a/p10/s{_number(text)}.json": b"{}"}
 
 
 def phrase(text: AnnotatedText) -> Files:

@@ -215,7 +215,7 @@ class Study:
     def start(self, *cells: str, options: tuple[str, ...] = (), config: str = "") -> subprocess.Popen[str]:
         """Return Snakemake at work on cells; what it prints goes to a file beside the repository."""
         paths = [str(self.repository.path), *filter(None, [os.environ.get("PYTHONPATH")])]
-        targets = [f"build/{self.profile}/executed_cells/{cell}.ipynb" for cell in cells]
+        targets = [f"build/{self.profile}/executed_jobs/{cell}.ipynb" for cell in cells]
         command = [sys.executable, "-m", "snakemake", *targets, *SETTINGS, *options]
         command += ["--config", f"profile={self.profile}", *config.split()]
         env = self.cluster.environment | {"PYTHONPATH": os.pathsep.join(paths)}

@@ -88,9 +88,9 @@ class Cells:
         numbers = set()
         for number in range(10):
             cell = Job.of("facts/cell", number=number)
-            folder = self.study.build / "cells" / "facts" / "cell" / str(number)
-            executed = (self.study.build / "executed_cells" / "facts" / "cell" / f"{number}.ipynb").exists()
-            assert executed == (folder / "cell.json").exists(), f"half of cell {number}"
+            folder = self.study.build / "jobs" / "facts" / "cell" / str(number)
+            executed = (self.study.build / "executed_jobs" / "facts" / "cell" / f"{number}.ipynb").exists()
+            assert executed == (folder / "facts.json").exists(), f"half of cell {number}"
             if executed:
                 table = read(folder, cell, "embedded").tables["squares"]
                 numbers.add(int(table["n"].iloc[0]))
@@ -165,7 +165,7 @@ def test_a_job_that_failed_after_its_cell_was_whole(cells: Cells, options: tuple
     at_work = cells.start(0, options=options)
     cells.begun(0)
     cells.go(0)
-    executed = cells.study.build / "executed_cells" / "facts" / "cell" / "0.ipynb"
+    executed = cells.study.build / "executed_jobs" / "facts" / "cell" / "0.ipynb"
     cluster.wait(executed.exists, "no cell")
     cells.slurm.call("scancel", cells.job(0))
     assert at_work.wait(LONGEST) != 0
@@ -184,6 +184,6 @@ def test_an_old_cell_does_not_pass_for_a_new_one_that_failed(cells: Cells) -> No
     assert at_work.wait(LONGEST) != 0
     cells.slurm.call("scontrol", "update", f"NodeName={cells.slurm.node}", "State=RESUME")
     assert cells.start(0).wait(LONGEST) == 0
-    folder = cells.study.build / "cells" / "facts" / "cell" / "0"
+    folder = cells.study.build / "jobs" / "facts" / "cell" / "0"
     cell = Job.of("facts/cell", number=0)
     assert read(folder, cell, "embedded").tables["squares"]["power"].tolist() == [5]

@@ -11,7 +11,7 @@ import pytest
 from radeval_lib.data.restricted import RestrictedText, RestrictedTextError
 from radeval_lib.errors import NotebookError, ProfileError, ResultError
 from radeval_lib.paths import PROFILES
-from radeval_lib.registry import CELL_MODEL
+from radeval_lib.registry import JOB_MODEL
 from radeval_lib.study import jobs, profiles, sources
 from radeval_lib.study.jobs import Job
 from radeval_lib.study.profiles import profile, profile_names
@@ -82,15 +82,15 @@ def test_every_plan_can_be_made_for_every_profile(name: str) -> None:
     planned = jobs.planned_jobs(profile(name))
     assert len({(cell.notebook, cell.slug) for cell in planned}) == len(planned)
     for source in profile(name).models.values():
-        if source.startswith(CELL_MODEL):
-            assert jobs.list_jobs(profile(name), source.removeprefix(CELL_MODEL))
+        if source.startswith(JOB_MODEL):
+            assert jobs.list_jobs(profile(name), source.removeprefix(JOB_MODEL))
 
 
 def test_front_matter_is_read_and_unknown_keys_are_reported() -> None:
     with pytest.raises(ValueError):
         front_matter("---\n- a\n---\n")
-    head = front_matter("---\nstudy:\n  cells: [a/b]\n---\n# Title\n")
-    assert Declared.model_validate(head["study"]).cells == ("a/b",)
+    head = front_matter("---\nstudy:\n  jobs: [a/b]\n---\n# Title\n")
+    assert Declared.model_validate(head["study"]).jobs == ("a/b",)
     assert Declared.model_validate({"trains": True}).uses_models
 
 
@@ -101,7 +101,7 @@ def test_a_page_that_is_not_utf_8_is_named(monkeypatch, tmp_path: Path) -> None:
         sources.declared("mine")
     assert caught.value.where.endswith("mine.md")
     with pytest.raises(ValueError):
-        Declared.model_validate({"cell": ["a/b"]})
+        Declared.model_validate({"job": ["a/b"]})
 
 
 def test_restricted_text_among_facts_or_in_a_table_is_refused(tmp_path: Path) -> None:

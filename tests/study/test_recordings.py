@@ -157,7 +157,7 @@ def test_a_stored_name_has_the_substitute_model_that_its_scores_rest_on(name: st
     columns = description["columns"] | description.get("variants", {})
     for key, column in columns.items():
         metric = get(key if key in METRICS else "ratescore")
-        ours = [role for role in metric.required_roles if models[role].startswith(("cell:", "packaged-"))]
+        ours = [role for role in metric.required_roles if models[role].startswith(("job:", "packaged-"))]
         assert column["title"] == metric_label(metric, models)
         assert bool(ours) == column["title"].endswith(")")
 

@@ -180,7 +180,7 @@ def test_an_exhibit_rests_on_what_it_names_in_whatever_order_it_was_read(tmp_pat
         for table in tables:
             study.printed(table)
         page.inputs.note_file("openi", paths.ROOT / "README.md")
-        page.inputs.note_file("cells/rales/fitting", paths.ROOT / "LICENSE")
+        page.inputs.note_file("jobs/rales/fitting", paths.ROOT / "LICENSE")
         with page.exhibit("rrs.claim_size", "printed", rests_on=["table1", "rales/table6"]) as claim:
             claim.add(YES)
         provenances.append(claim.result.provenance)
@@ -205,7 +205,7 @@ def test_our_experiment_rests_on_jobs_and_unless_it_is_generated_on_data(
     run: PageRun, tmp_path: Path, evidence: str, files: set[str]
 ) -> None:
     run.inputs.note_file("openi", paths.ROOT / "README.md")
-    run.inputs.note_file("cells/rales/fitting", paths.ROOT / "LICENSE")
+    run.inputs.note_file("jobs/rales/fitting", paths.ROOT / "LICENSE")
     run.experiment(_exhibit(), "generated reports", evidence=evidence)
     (result,) = read_all(tmp_path)
     assert {name for name in result.provenance["data"] if "/" not in name} == files
