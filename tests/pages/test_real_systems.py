@@ -15,7 +15,7 @@ from radeval_lib.data import iu_systems, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.jobs import system_sets
-from radeval_lib.jobs.system_sets import CONSTANT, FILES, LANDMARKS, SAME
+from radeval_lib.jobs.system_sets import CONSTANT, FILES, LANDMARKS, OWN_REFERENCE
 from radeval_lib.metrics import create
 
 REFERENCES = ["Small left pleural effusion.", "The lungs are clear.", "Cardiomegaly.", "No acute disease."]
@@ -37,14 +37,14 @@ def test_landmarks_come_from_other_studies():
     landmarks = system_sets.make_baselines(
         ["No effusion. Heart is normal.", "No effusion.", "Clear.", "No effusion."], others
     )
-    assert list(landmarks) == [*LANDMARKS, SAME]
+    assert list(landmarks) == [*LANDMARKS, OWN_REFERENCE]
     assert set(landmarks[CONSTANT]) <= set(others)
     assert len(set(landmarks[CONSTANT])) == 1
     assert set(landmarks[LANDMARKS[1]]) == {"No effusion."}
     assert landmarks[LANDMARKS[2]][0] == "Clear."
     assert landmarks[LANDMARKS[2]][2] != "Clear."
     assert landmarks[LANDMARKS[3]][0] == "No effusion."
-    assert landmarks[SAME][2] == "Clear."
+    assert landmarks[OWN_REFERENCE][2] == "Clear."
 
 
 def test_micro_f1_is_that_of_both_wrong_and_missed():
@@ -70,7 +70,7 @@ def test_reports_are_cleaned_and_cut_as_the_field_does():
 
 def test_references_are_cut_as_those_that_r2gen_released(data_root: Path):
     texts = system_sets.load_outputs(data_root)
-    references = texts[texts["system"] == SAME].sort_values("study")["reference"]
+    references = texts[texts["system"] == OWN_REFERENCE].sort_values("study")["reference"]
     lines = find("iu_systems", data_root, iu_systems.ORDERED_REFERENCES).read_text().splitlines()
     for values, theirs in zip(bleu_variants.cut_references(references), lines, strict=True):
         words = zip(values.split(), theirs.split(), strict=True)
