@@ -119,7 +119,7 @@ def to_file_error(error: OSError) -> FileError:
     """
     name = error.filename2 or error.filename
     what = (error.strerror or str(error) or type(error).__name__).lower()
-    remedy = "Give another path, or correct the permissions or the disk." if name else ""
+    remedy = "Use another path, or correct the permissions or the disk." if name else ""
     return FileError(what, Path(str(name)).name if name else "", remedy)
 
 

@@ -169,7 +169,8 @@ def device(setting: str = "auto") -> str:
 
 
 def conditions() -> dict[str, Any]:
-    """Return :func:`environment` with two more keys: ``code``, the digest of this library, and ``device``."""
+    """Return the result of :func:`environment` with two more keys: ``code``, the digest of this library, and
+    ``device``."""
     return {"code": library_digest(), "device": device(), **environment()}
 
 

@@ -269,8 +269,8 @@ def compare_weighted_gap() -> Contrast:
 
 
 def compare_lost_zero() -> Contrast:
-    """Return the contrast in the static calibration error (SCE) between counting a probability of 0 in the
-    first bin and in no bin."""
+    """Return the contrast in the static calibration error (SCE) between assigning probabilities of 0 to the
+    first bin and leaving them out."""
     predictions = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 1, 1, 1]
     sce = calibration.static_calibration_error(*predictions, zeros="first bin")
     return contrast("lost_zero", (sce, calibration.static_calibration_error(*predictions, zeros="dropped")))

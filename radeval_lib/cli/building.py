@@ -130,7 +130,7 @@ def serve(profile: str, port: int) -> None:
     server = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(folder)]
     with suppress(KeyboardInterrupt):
         if subprocess.call([*server, str(port)], stderr=subprocess.DEVNULL):
-            raise ParameterError(f"port {port} is in use or not permitted", "--port", "Give another port.")
+            raise ParameterError(f"port {port} is in use or not permitted", "--port", "Use another port.")
 
 
 @click.command()
@@ -217,7 +217,7 @@ def record(sets: tuple[str, ...], profile: str, unfreeze: bool, check: bool, dat
     from radeval_lib.study.sources import read_source
 
     if check and unfreeze:
-        raise click.UsageError("--check and --unfreeze are mutually exclusive. Give only one of them.")
+        raise click.UsageError("--check and --unfreeze are mutually exclusive. Use only one of them.")
     parameters = {"profile": profile, "data_root": data_root, "unfreeze": unfreeze, "check": check}
     folder = RUNS / "storing"
     folder.mkdir(parents=True, exist_ok=True)

@@ -39,7 +39,7 @@ def data_status(dataset: str, data_root: str) -> None:
             click.echo("\n".join(data.load_manifest(dataset).numbered_steps))
         return
     if root is None:
-        click.echo("No data root. Give --data-root FOLDER or set RADEVAL_DATA_ROOT to see which files exist.")
+        click.echo("No data root. Pass --data-root FOLDER or set RADEVAL_DATA_ROOT to see which files exist.")
     click.echo(f"{'data set':22} {'access':12} {'redistributable':16} files")
     for name in dict.fromkeys(file.dataset for file in statuses):
         files = [file for file in statuses if file.dataset == name]
@@ -66,7 +66,7 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
 
     if bool(dataset) == every_open:
         problem = "both a data set and --open are given" if dataset else "no data set is given"
-        remedy = "Give a data set that `radbook data status` lists, or --open."
+        remedy = "Name a data set that `radbook data status` lists, or --open."
         raise ParameterError(problem, "radbook data fetch", remedy)
     root = data.data_root(data_root or None) or DATA
     if not every_open:

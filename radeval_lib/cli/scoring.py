@@ -65,7 +65,7 @@ def parse_named_values(texts: tuple[str, ...], option: str, form: str) -> dict[s
         if not (name and value):
             raise ParameterError(f"{text!r} is not of the form {form}", option, f"Write {form}.")
         if name in values:
-            raise ParameterError(f"{name!r} is given twice", option, "Give each name once.")
+            raise ParameterError(f"{name!r} is given twice", option, "Use each name once.")
         values[name] = value
     return values
 
@@ -346,7 +346,7 @@ def resolve_metric(
     from radeval_lib.metric_cards import pairs as card_pairs
 
     if sum(map(bool, (metric, program, scores))) != 1:
-        remedy = "Give exactly one of METRIC, --command and --scores, or only --pairs."
+        remedy = "Pass exactly one of METRIC, --command and --scores, or only --pairs."
         raise ParameterError("no metric is given, or more than one", "radbook metric-card", remedy)
     if scores:
         return card_pairs.read_scores(scores), scores.stem
@@ -357,7 +357,7 @@ def resolve_metric(
             problem = f"{program!r} cannot be read as a command: {str(error).lower()}"
             raise ParameterError(problem, "--command", "Correct its quotation marks or escapes.") from None
         if not command:
-            raise ParameterError("the command is blank", "--command", "Give a program and its arguments.")
+            raise ParameterError("the command is blank", "--command", "Pass a program and its arguments.")
         return card_pairs.run_command(command, build_pairs()), command[0]
     is_function = ":" in metric or metric.endswith(".py")
     return (load_function(metric) if is_function else metric), ""

@@ -47,7 +47,7 @@ class FileStatus:
 def _require_root(root: Path | None) -> Path:
     """Return ``root``; raise a DataRootError if it is None, which means that no data root is set."""
     if root is None:
-        remedy = "Give --data-root FOLDER, or set the environment variable RADEVAL_DATA_ROOT."
+        remedy = "Pass --data-root FOLDER, or set the environment variable RADEVAL_DATA_ROOT."
         raise DataRootError("no data root is set", remedy=remedy)
     return root
 

@@ -154,8 +154,8 @@ def names() -> list[str]:
 def parse_manifest(name: str, content: Any, where: str) -> Manifest:
     """Return the manifest of the data set ``name``, given the content of its YAML file.
 
-    The content must have the same name. ``where`` is the file's path, for error messages. A manifest with a
-    ``reader`` counts as restricted and credentialed unless it says ``restricted: false``.
+    The content's ``name`` must equal ``name``. ``where`` is the file's path, for error messages. A manifest
+    with a ``reader`` counts as restricted and credentialed unless it says ``restricted: false``.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def parse_manifest(name: str, content: Any, where: str) -> Manifest:
         manifest = Manifest(**{str(key): value for key, value in content.items()})
     except ValidationError as error:
         problem = describe(error, Manifest.__dataclass_fields__)
-        raise ManifestError(problem, where, "Correct this key, or remove it.") from None
+        raise ManifestError(problem, where, "Add, correct or remove this key.") from None
     if manifest.name != name:
         problem = f"`name` is {manifest.name!r}, but the file is {name}.yml"
         raise ManifestError(problem, where, f"Write `name: {name}`, or rename the file.")

@@ -96,10 +96,10 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
         if "/" in case or "/" in short_id:
             raise FormatError("a case or id contains a slash", row.where, "Rename it without a slash.")
         if texts.setdefault(f"{case}/{short_id}", candidate) != candidate:
-            problem = "an earlier row with this case and id has another candidate text"
+            problem = "an earlier row with this case and id has a different candidate text"
             raise FormatError(problem, row.where, "Give each candidate of a case a separate id.")
         if references.setdefault(case, reference) != reference:
-            problem = "an earlier row with this case has another reference"
+            problem = "an earlier row with this case has a different reference"
             raise FormatError(problem, row.where, "Give each reference a separate case.")
         return RatedPair(
             id=f"{case}/{short_id}",

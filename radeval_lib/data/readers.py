@@ -73,8 +73,8 @@ def find_reader(name: str) -> Read:
         read = registry.find(registry.READERS[name])
     else:
         orphan_names = sorted(set(registry.READERS) - set(names()))
-        remedy = f"{did_you_mean(name, orphan_names)}Add a row, or add `reader: ratings` to the manifest."
-        raise RegistryError(f"no row for the data set {name!r}", "radeval_lib/registry.py, READERS", remedy)
+        remedy = f"{did_you_mean(name, orphan_names)}Add an entry, or add `reader: ratings` to the manifest."
+        raise RegistryError(f"no entry for the data set {name!r}", "radeval_lib/registry.py, READERS", remedy)
     return read
 
 

@@ -99,7 +99,7 @@ def load(
             f"{did_you_mean(dataset, sources)}Use one of {list_names(sources)}.",
         )
     if root is None:
-        remedy = "Give --data-root FOLDER, or set RADEVAL_DATA_ROOT."
+        remedy = "Pass --data-root FOLDER, or set RADEVAL_DATA_ROOT."
         raise RoleError(f"no data root is set, but the source {source!r} needs one", where, remedy)
     return _select_for_role(readers.load(dataset, root, note), role, source, root)
 

@@ -104,7 +104,7 @@ def score_entity_pairs(
 ) -> NDArray[np.float64]:
     """Return the RaTEScore of pairs whose entities are known, from 0 to 1; shape (len(pairs),).
 
-    If a side has no entity, the score is :meth:`Scorer.empty_score`.
+    If a side has no entities, the score is :meth:`Scorer.empty_score`.
     """
     vectors = Vectors(encoder.encode)
     vectors.add(entity.text for pair in pairs for side in pair for entity in side)

@@ -86,7 +86,7 @@ class BenchmarkTask(ABC):
     def parts(self, records: Sequence[Any]) -> Parts:
         """Return the records that the task uses, by split.
 
-        Raises TaskError if a split has no record or, unless records are documents, no entity.
+        Raises TaskError if a split has no records or, unless records are documents, no entities.
         """
 
     def stratum(self, record: Any) -> str:
@@ -197,7 +197,7 @@ class GraphBenchmark(BenchmarkTask):
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
         """Return the records by split, with the domain as their group.
 
-        Raises TaskError if a split has no record or no entity.
+        Raises TaskError if a split has no records or no entities.
         """
         domains = {MIMIC: MIMIC, CHEXPERT: CHEXPERT, **_GENERATED_DOMAINS}
         rows = [
@@ -399,15 +399,15 @@ def _find_rarest(labels: Iterable[str]) -> str:
 
 
 def _check_parts(parts: Parts, name: str) -> Parts:
-    """Return ``parts``; raises TaskError if a split has no record or, unless it has documents, no entity.
+    """Return ``parts``; raises TaskError if a split has no records or, unless it has documents, no entities.
 
     ``name`` is the task's name, for the error message.
     """
     for split, rows in zip(Parts._fields, parts, strict=True):
         if not rows:
-            raise TaskError(f"the {split} split has no record", name, "Give records for all three splits.")
+            raise TaskError(f"the {split} split has no records", name, "Add records to all three splits.")
         if not isinstance(rows[0], Document) and not any(row.entities for row in rows):
-            raise TaskError(f"the {split} split has no entity", name, "Annotate entities in every split.")
+            raise TaskError(f"the {split} split has no entities", name, "Annotate entities in every split.")
     return parts
 
 

@@ -87,7 +87,7 @@ class Training:
             if (value := getattr(self, name)) not in choices:
                 raise ParameterError(f"unknown {name} {value!r}", NOTEBOOK, f"Use {' or '.join(choices)}.")
         if self.sentences < 0:
-            raise ParameterError(f"sentences is {self.sentences}", NOTEBOOK, "Give 1 or more, or 0 for all.")
+            raise ParameterError(f"sentences is {self.sentences}", NOTEBOOK, "Use 1 or more, or 0 for all.")
 
 
 def list_runs(profile: Profile) -> list[Training]:

@@ -219,21 +219,21 @@ def _make_sort_key(item: Any) -> tuple[str, Any]:
     return type(item).__name__, item if isinstance(item, str) else repr(item)
 
 
-def equal(answer: Any, expected: Any, within: float = 1e-6) -> bool:
+def equal(answer: Any, expected: Any, atol: float = 1e-6) -> bool:
     """Return whether two answers are equal, including all items of lists and dictionaries.
 
-    Numbers may differ by ``within`` plus 1e-5 times the absolute expected value. NaN equals NaN, and infinity
+    Numbers may differ by ``atol`` plus 1e-5 times the absolute expected value. NaN equals NaN, and infinity
     equals infinity of the same sign. ``True`` does not equal 1. Raises AnswerError if an answer cannot be
     normalized.
     """
     answer, expected = normalize(answer), normalize(expected)
     if isinstance(expected, dict) and isinstance(answer, dict):
         same_keys = answer.keys() == expected.keys()
-        return same_keys and all(equal(answer[key], expected[key], within) for key in expected)
+        return same_keys and all(equal(answer[key], expected[key], atol) for key in expected)
     if isinstance(expected, list) and isinstance(answer, list):
-        return len(answer) == len(expected) and all(map(equal, answer, expected, repeat(within)))
+        return len(answer) == len(expected) and all(map(equal, answer, expected, repeat(atol)))
     if type(answer) in (int, float) and type(expected) in (int, float):
-        return bool(np.isclose(float(answer), float(expected), rtol=1e-5, atol=within, equal_nan=True))
+        return bool(np.isclose(float(answer), float(expected), rtol=1e-5, atol=atol, equal_nan=True))
     return type(answer) is type(expected) and bool(answer == expected)
 
 

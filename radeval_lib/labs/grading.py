@@ -84,7 +84,7 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
         raise NotebookError("bubblewrap, which isolates submissions, is not installed", remedy=remedy)
     files = [path for path in sorted(folder.rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts]
     if not files:
-        raise NotebookError("no notebook (*.ipynb)", str(folder), "Give the folder with the submissions.")
+        raise NotebookError("no notebook (*.ipynb)", str(folder), "Pass the folder with the submissions.")
     feedback = output.with_name(f"{output.stem}_feedback")
     archives = Path(tempfile.mkdtemp())
     try:

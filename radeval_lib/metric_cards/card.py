@@ -333,7 +333,7 @@ def metric_card(
     for value, choices, where in ((half, Half, "half"), (tuned, Tuned, "tuned")):
         check_choice(value, choices, where, MetricError)
     if not isinstance(seed, int | np.integer) or seed < 0:
-        raise MetricError(f"{seed!r} is not an integer >= 0", "seed", "Give 0 or more.")
+        raise MetricError(f"{seed!r} is not an integer >= 0", "seed", "Set it to 0 or more.")
     key, substitute = "", ""
     if isinstance(metric, str):
         by_name.get(metric)
@@ -348,9 +348,9 @@ def metric_card(
         if name in [by_name.get(other).title or other for other in by_name.names()]:
             name = f"{name} (this card)"
     if to_line(name, 60) != name or not name.strip():
-        raise MetricError(f"{name!r} is not a valid name", "name", "Give 1 to 60 printable characters.")
+        raise MetricError(f"{name!r} is not a valid name", "name", "Use 1 to 60 printable characters.")
     if value_range is not None and not value_range[0] < value_range[1]:
-        raise MetricError(f"the range {value_range} is empty", "range", "Give the lower bound first.")
+        raise MetricError(f"the range {value_range} is empty", "range", "Put the lower bound first.")
     root, sign = resolve_data_root(data_root), 1 if higher_is_better else -1
     recordings = {label: stored.load(label) for label in pairs.RATED}
     set_scores = _find_known_scores(recordings, rated_scores or {}, key)
@@ -419,8 +419,8 @@ def _find_known_scores(
     known_scores = {label: np.asarray(values, dtype=np.float64) for label, values in rated_scores.items()}
     for label, values in known_scores.items():
         if label not in sets or values.shape != (len(sets[label].table),):
-            problem = f"{values.size:,} scores for {label!r}, which is unknown or has another number of rows"
-            raise MetricError(problem, "rated_scores", f"Give a score per row of {list_names(sets)}.")
+            problem = f"{values.size:,} scores for {label!r}, which is unknown or differs in number of rows"
+            raise MetricError(problem, "rated_scores", f"Provide a score per row of {list_names(sets)}.")
     for label, recording in sets.items():
         if key in recording.description["columns"]:
             known_scores[label] = recording.table[key].to_numpy(np.float64)

@@ -348,7 +348,7 @@ def _index_scores(frame: pd.DataFrame, where: str) -> dict[str, float]:
     the table's source in error messages.
     """
     if missing := [name for name in ("id", "score") if name not in frame]:
-        raise MetricError(f"no column {missing[0]!r}", where, "Give the columns `id` and `score`.")
+        raise MetricError(f"no column {missing[0]!r}", where, "Write the columns `id` and `score`.")
     scores: dict[str, float] = {}
     for row, (pair_id, score) in enumerate(zip(frame["id"].map(str), frame["score"], strict=True), start=1):
         location = f"{where}, row {row}"
@@ -357,6 +357,6 @@ def _index_scores(frame: pd.DataFrame, where: str) -> dict[str, float]:
         try:
             scores[pair_id] = math.nan if str(score).strip().lower() in _NO_SCORE else float(score)
         except (TypeError, ValueError):
-            remedy = "Give a number, or an empty cell if the metric fails."
+            remedy = "Write a number, or leave the cell empty if the metric fails."
             raise MetricError(f"{score!r:.60} is not a number", location, remedy) from None
     return scores

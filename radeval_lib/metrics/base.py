@@ -384,7 +384,7 @@ def check_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[Pa
                 raise MetricError(problem, argument, "Convert it to a string; use '' for an empty report.")
     if len(references) != len(candidates):
         problem = f"{len(references)} references but {len(candidates)} candidates"
-        raise MetricError(problem, "candidates", "Give one candidate per reference, in the same order.")
+        raise MetricError(problem, "candidates", "Pass one candidate per reference, in the same order.")
     return list(zip(references, candidates, strict=True))
 
 

@@ -109,7 +109,7 @@ class Bleu(Metric):
     def __post_init__(self) -> None:
         """Raise MetricError if ``order`` is below 1."""
         if self.order < 1:
-            raise MetricError(f"{self.order} is below 1", "bleu.order", "Give an integer, 1 or more.")
+            raise MetricError(f"{self.order} is below 1", "bleu.order", "Use an integer of 1 or more.")
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterable[tuple[float, Any]]:
         """Yield BLEU and a dictionary with the counts for each pair; 0 if a text has no words."""

@@ -182,7 +182,7 @@ def resolve_settings(selection: Selection) -> dict[str, Mapping[str, Any]]:
     for name, settings in pairs:
         if not (isinstance(name, str) and isinstance(settings, Mapping)):
             problem = f"expected a name and a mapping of settings, got {name!r}: {settings!r}"
-            raise MetricError(problem, "metrics", "Give names, or {name: {setting: value}}.")
+            raise MetricError(problem, "metrics", "Pass names, or {name: {setting: value}}.")
     return dict(pairs)
 
 

@@ -64,7 +64,7 @@ _MARKUP = re.compile(
     r"|(?<!\[)\*\*\w[^*\n]*\*\*|^#{1,6} \w|```",
     re.M,
 )
-_SIGNS = ("<", "**", "#", "```")  # Every match of `_MARKUP` has one; searching for these first is faster.
+_MARKERS = ("<", "**", "#", "```")  # Every match of `_MARKUP` has one; searching for these first is faster.
 _OPEN_END = re.compile(
     r"(?:,|(?:^|\s)(?:an?|and|are|at|for|from|in|is|no|of|or|the|there|to|was|were|with|without))\Z", re.I
 )
@@ -127,10 +127,10 @@ class Rows:
 
 
 def find_text_cautions(reference: str, candidate: str) -> Iterator[str]:
-    """Yield the cautions about a pair that follow from its texts and so hold for every metric."""
+    """Yield the cautions about a pair that follow from its texts and so apply to every metric."""
     texts, is_empty = (reference, candidate), not candidate.strip()
     has_thinking = "<think" in candidate.lower()
-    sentences = Counter(" ".join(part.lower().split()) for part in re.split(r"[.!?]\s|\n", f"{candidate} "))
+    counts = Counter(" ".join(part.lower().split()) for part in re.split(r"[.!?]\s|\n", f"{candidate} "))
     conditions = {
         EMPTY_REFERENCE: not reference.strip(),
         EMPTY_CANDIDATE: is_empty,
@@ -139,9 +139,9 @@ def find_text_cautions(reference: str, candidate: str) -> Iterator[str]:
         NOT_LATIN: any(share_of_letters(text, beyond=_LATIN) > 0.5 for text in texts),
         THINKING: has_thinking,
         TAGS: not has_thinking
-        and any(_MARKUP.search(text) for text in texts if any(sign in text for sign in _SIGNS)),
+        and any(_MARKUP.search(text) for text in texts if any(marker in text for marker in _MARKERS)),
         LONG: len(candidate) > 2_000 and len(candidate.split()) > 2_000,
-        REPEATED: any(count >= 3 and " " in sentence for sentence, count in sentences.items()),
+        REPEATED: any(count >= 3 and " " in sentence for sentence, count in counts.items()),
         CUT: _OPEN_END.search(reference.rstrip()[-9:]) is not None,
     }
     yield from (caution for caution, holds in conditions.items() if holds)

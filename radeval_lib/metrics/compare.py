@@ -261,12 +261,12 @@ def compare(
     """
     for name, value, least in (("resamples", resamples, 100), ("seed", seed, 0)):
         if not isinstance(value, int | np.integer) or value < least:
-            raise MetricError(f"{value!r} is not an integer >= {least}", name, f"Give {least} or more.")
+            raise MetricError(f"{value!r} is not an integer >= {least}", name, f"Set it to {least} or more.")
     settings = resolve_settings(metrics or DEFAULT)
     frame, columns = _build_table(references, systems, settings)
     cases = number_groups("cases", scoring.list_cases(frame, "references"), len(frame))
     if len(np.unique(cases)) < 2:
-        raise MetricError("fewer than two cases", "references", "Give rows from at least two cases.")
+        raise MetricError("fewer than two cases", "references", "Provide rows from at least two cases.")
     cautions = Cautions(settings)
     results, left_out = _score_systems(frame, columns, settings, cautions, floor=floor)
     tables = {name: scores.sum_by_case(cases) for name, scores in results.items()}
@@ -439,7 +439,7 @@ def _build_table(
             raise MetricError(problem, "systems", "For a DataFrame, pass {system name: column}.")
         if not isinstance(name, str) or to_line(name, 80) != name or name in FLOOR:
             problem = f"system name {name!r} is reserved, too long or not printable"
-            raise MetricError(problem, "systems", "Give a different printable name of at most 80 characters.")
+            raise MetricError(problem, "systems", "Use a different printable name of at most 80 characters.")
     return frame.reset_index(drop=True), columns
 
 

@@ -218,7 +218,7 @@ def score_file(
         raise MetricError(problem, str(report), "Give the page another name.")
     check_format(target)
     if workers is not None and (not isinstance(workers, int) or workers < 1):
-        raise MetricError(f"{workers!r} is not an integer >= 1", "workers", "Give 1 or more, or None.")
+        raise MetricError(f"{workers!r} is not an integer >= 1", "workers", "Set it to 1 or more, or None.")
     scored = ScoredFile(chosen := choose(metrics))
     page = None
     if report:
@@ -353,7 +353,7 @@ def _score_chunks(
     try:
         yield from parallel(jobs)
     except TerminatedWorkerError:
-        remedy = f"Give fewer than {workers} workers if memory was short, then run again: scores are kept."
+        remedy = f"Use fewer than {workers} workers if memory was short, then run again: scores are kept."
         raise MetricError("a scoring process was killed", "workers", remedy) from None
 
 
@@ -512,7 +512,7 @@ def check_target(target: Path, sources: Iterable[Path] = (), example: str = "sco
     if target.is_dir():
         raise MetricError(f"{target} is a folder", remedy=f"Name a file in it, such as {target / example}.")
     if target.exists() and not target.is_file():
-        raise MetricError(f"{target} is not a regular file", remedy="Give the path of a file.")
+        raise MetricError(f"{target} is not a regular file", remedy="Pass the path of a file.")
     if not target.parent.is_dir():
         raise MetricError(f"no folder {target.parent}", str(target), "Create it, or name another folder.")
     if any(target.exists() and source.exists() and target.samefile(source) for source in sources):

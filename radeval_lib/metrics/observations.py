@@ -48,7 +48,7 @@ class ObservationF1(Metric):
             If ``labels`` is neither 5 nor 14.
         """
         if self.labels not in (5, 14):
-            remedy = "Give 14, or 5 for the five most often reported."
+            remedy = "Set it to 14, or to 5 for the five most often reported."
             raise MetricError(f"{self.labels} is neither 14 nor 5", "observations.labels", remedy)
         self._compared = frozenset(list_labels() if self.labels == 14 else FIVE)
 

@@ -126,7 +126,7 @@ class RadCliQ(Metric):
             is_released = (self.encoder, self.layer) == ("distilroberta-base", 5)
             self.baseline = DISTILROBERTA_BASELINE if is_released else 0.0
         if not 0 <= self.baseline < 1:
-            remedy = "Give a number of at least 0 and below 1, or omit it for the default."
+            remedy = "Use a number of at least 0 and below 1, or omit it for the default."
             raise MetricError(f"{self.baseline} is not in [0, 1)", "radcliq.baseline", remedy)
         self.label_encoder = self.encoder if self.label_encoder is None else self.label_encoder
         self._radgraph = RadGraphCombined(graph_model=self.graph_model, device=self.device)

@@ -304,7 +304,7 @@ class F1RadGraph(_GraphMetric):
     level, case : the compared items, and which words are lower-cased; see
         :func:`~radeval_lib.metrics.radgraph.list_items`. The level ``partial`` compares the triplets of A.2.
     both_empty : the score if neither text has an entity: ``zero``, as in the package, or ``one``. An empty
-        text has no entity.
+        text has no entities.
     device : ``auto``, ``cpu`` or ``cuda``.
     """
 

@@ -102,13 +102,13 @@ def parse_context(row: Mapping[str, Any], where: str) -> Context | None:
     """Return the patient's age, in years, and indication from a row's columns ``age`` and ``indication``;
     None if both are missing, empty or marked as unknown ("n/a", "___").
 
-    An age is a number of years, a number with a unit (``045Y`` as in DICOM, ``6 months``), or the lower end
-    of an open range (``90+``, ``>89``). ``where`` names the file and row, for errors.
+    An age is a number of years, a number with a unit (``045Y`` as in DICOM, ``6 months``), or an open-ended
+    range, read as its lower bound (``90+``, ``>89``). ``where`` names the file and row, for errors.
 
     Raises
     ------
     MetricError
-        If the age has another form or is not from 0 to 130 years.
+        If the age is malformed or not from 0 to 130 years.
     """
     texts = ("" if row.get(name) is None else str(row[name]).strip() for name in CONTEXT)
     age, indication = ("" if _UNKNOWN.fullmatch(text) else text for text in texts)
@@ -121,7 +121,7 @@ def parse_context(row: Mapping[str, Any], where: str) -> Context | None:
     age_match = _AGE.fullmatch(age)
     years = float(age_match[1]) / _PER_YEAR[(age_match[2] or "y")[0].lower()] if age_match else -1.0
     if not 0 <= years <= 130:
-        remedy = "Give 0 to 130 years, such as 45, 045Y or 90+, or leave the cell empty."
+        remedy = "Use 0 to 130 years, such as 45, 045Y or 90+, or leave the cell empty."
         raise MetricError(f"{to_line(age, 20)!r} is not an age", f"{where}, column 'age'", remedy)
     return Context(years, indication)
 

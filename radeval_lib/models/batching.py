@@ -187,7 +187,7 @@ def load_fast_tokenizer(factory: Any, model: str | Path) -> Any:
     tokenizer = load_pretrained(factory, model)
     if not tokenizer.is_fast:
         where = f"model {Path(model).name}"
-        raise ModelError("the model has no fast tokenizer", where, "Give a model with a fast tokenizer.")
+        raise ModelError("the model has no fast tokenizer", where, "Use a model with a fast tokenizer.")
     if "roberta" in type(tokenizer).__name__.lower():
         tokenizer = load_pretrained(factory, model, add_prefix_space=True)
     return tokenizer
@@ -269,8 +269,8 @@ def pad_spans(
     """Return rows of :func:`list_spans` as a batch of int64 tensors, padded on the right.
 
     The batch has ``input_ids`` and ``attention_mask``, shape (rows, maximum number of tokens), and those keys
-    of ``padding`` that the first row has, shape (rows, maximum number of spans). ``padding``: a mapping from
-    key to padding value.
+    of ``padding`` that the first row has, shape (rows, maximum number of spans). ``padding`` maps each
+    key to its padding value.
     """
     inputs = pad_rows(tokenizer, (row["input_ids"] for row in rows))
     batch = {key: inputs[key] for key in ("input_ids", "attention_mask")}

@@ -87,7 +87,7 @@ def locate(name: str | Path) -> str:
         return str(find_minilm(str(name)))
     if (str(name) and Path(name).is_dir()) or is_hub_name(str(name)):
         return str(name)
-    remedy = f"Give the folder of a transformers model, a name like owner/name@revision, or {PACKAGED!r}."
+    remedy = f"Use the folder of a transformers model, a name like owner/name@revision, or {PACKAGED!r}."
     raise ModelError(f"{str(name)!r} is neither a folder nor a Hugging Face Hub name", "model", remedy)
 
 

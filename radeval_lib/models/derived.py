@@ -44,7 +44,7 @@ def cut_layers(name: str, layers: int, folder: Path) -> str:
         return str(target)
     if layers >= (depth := load_pretrained(AutoConfig, name).num_hidden_layers):
         problem = f"cannot be cut to its first {layers} layers, because it has only {depth}"
-        raise ModelError(problem, f"model {name}", f"Give fewer than {depth} layers.")
+        raise ModelError(problem, f"model {name}", f"Use fewer than {depth} layers.")
     model = load_model(AutoModel, name, ENCODER, num_hidden_layers=layers)
     with atomic.new_folder(target, replace=False) as new_folder:
         save_checkpoint(new_folder, model, load_pretrained(AutoTokenizer, name))
@@ -135,7 +135,7 @@ def trim_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]
     state: dict[str, Any] = json.loads(tokenizer.backend_tokenizer.to_str()) if tokenizer.is_fast else {}
     if state.get("model", {}).get("type") != "WordPiece":
         where = f"model {Path(tokenizer.name_or_path).name}"
-        remedy = "Give a model with a fast WordPiece tokenizer, or do not trim the vocabulary."
+        remedy = "Use a model with a fast WordPiece tokenizer, or do not trim the vocabulary."
         raise ModelError("cannot trim its vocabulary: not a fast WordPiece tokenizer", where, remedy)
     words, old_ids = state["model"]["vocab"], tokenizer.get_vocab()
     added = {token["content"] for token in state["added_tokens"]} - words.keys()

@@ -51,7 +51,7 @@ class Encoder:
 
         check_choice(pooling, Pooling, "pooling", ModelError)
         if max_tokens < 1:
-            raise ModelError(f"max_tokens is {max_tokens}, below 1", f"encoder {model}", "Give at least 1.")
+            raise ModelError(f"max_tokens is {max_tokens}, below 1", f"encoder {model}", "Use 1 or more.")
         self.name, self.pooling, self.max_tokens = str(model), pooling, max_tokens
         self.device = batching.pick_device(device)
         self.tokenizer: Any = load_pretrained(AutoTokenizer, model)
@@ -59,7 +59,7 @@ class Encoder:
         self.dimension = int(self.model.config.hidden_size)
         if max_tokens > (positions := getattr(self.model.config, "max_position_embeddings", 0)) > 0:
             problem = f"max_tokens is {max_tokens}, above the model's {positions} positions"
-            raise ModelError(problem, f"encoder {model}", f"Give at most {positions}.")
+            raise ModelError(problem, f"encoder {model}", f"Set it to at most {positions}.")
         self.precision = precision
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -73,7 +73,7 @@ class Encoder:
             If ``texts`` is a single string.
         """
         if isinstance(texts, str):
-            raise ModelError("texts is a single string", f"encoder {self.name}", "Give a list of strings.")
+            raise ModelError("texts is a single string", f"encoder {self.name}", "Pass a list of strings.")
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         return np.stack(batching.map_distinct(texts, self._compute_vectors))

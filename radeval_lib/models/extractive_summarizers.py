@@ -123,7 +123,7 @@ class LeadSentences:
 
     def __init__(self, count: int = 3) -> None:
         if count < 1:
-            raise ModelError(f"count is {count}, below 1", "LeadSentences", "Give count at least 1.")
+            raise ModelError(f"count is {count}, below 1", "LeadSentences", "Set count to at least 1.")
         self.count = count
         self.name = f"Lead-{count}"
 
@@ -246,7 +246,7 @@ class SentenceSelector:
 
         if not (pairs and dev):
             problem = f"too few reports: {len(pairs)} for training and {len(dev)} for dev"
-            raise ModelError(problem, "SentenceSelector.fit", "Give at least one report for each.")
+            raise ModelError(problem, "SentenceSelector.fit", "Provide at least one report for each.")
         sections, features = self._compute_features([reveal(pair.findings) for pair in pairs])
         targets = []
         for pair, sentences in zip(pairs, sections, strict=True):

@@ -50,7 +50,7 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
     if path.suffix == ".json" and path.is_file():
         return RecordedGraphs(path)
     if not (path / SETTINGS).is_file():
-        remedy = f"Give a graph model's folder, {RADGRAPH}NAME, or a JSON file of annotations."
+        remedy = f"Use a graph model's folder, {RADGRAPH}NAME, or a JSON file of annotations."
         raise ModelError(f"not a graph model: it has no file {SETTINGS}", path.name, remedy)
     return ModelExtractor(path, device=device)
 

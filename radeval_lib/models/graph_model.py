@@ -414,8 +414,8 @@ class GraphModel:
         return self.encode(reveal_tokens(record), read_graph(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
-        """Return a dictionary with ``entity_f1``, ``relation_f1`` and ``strict_f1``, the micro F1 (0 to 1) of
-        each part, and ``f1``, the mean of the first two.
+        """Return a dictionary with ``entity_f1``, ``relation_f1`` and ``strict_f1`` (relations with correct
+        entity types), each a micro F1 from 0 to 1, and ``f1``, the mean of the first two.
 
         They are computed from the total counts of :func:`tally_matches`. An F1 is 0 if nothing is annotated
         or predicted.

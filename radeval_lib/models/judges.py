@@ -71,7 +71,7 @@ class EndpointJudge:
     def __post_init__(self) -> None:
         if not _LOCAL_URL.fullmatch(self.url):
             problem = f"{self.url!r} is not an HTTP URL on this machine, and reports are sent nowhere else"
-            remedy = "Give a URL like http://127.0.0.1:8000/v1; for a server elsewhere, forward a local port."
+            remedy = "Use a URL like http://127.0.0.1:8000/v1; for a server elsewhere, forward a local port."
             raise JudgeError(problem, "endpoint", remedy)
         if not self.model:
             remedy = "Append #MODEL to the URL, where MODEL is the server's name for the model."

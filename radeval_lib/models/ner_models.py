@@ -474,7 +474,7 @@ def read_iob_labels(id2label: dict[int, str], model: str) -> list[str]:
     is_iob = all(label == "O" or (label[:2] in ("B-", "I-") and label[2:]) for label in labels)
     if indices != list(range(len(indices))) or not is_iob:
         problem = f"classes are {dict(list(id2label.items())[:12])}, not 0, 1, 2, … with O, B-TYPE and I-TYPE"
-        raise ModelError(problem, f"model {Path(model).name}", "Give a token classifier with IOB labels.")
+        raise ModelError(problem, f"model {Path(model).name}", "Use a token classifier with IOB labels.")
     return [label if label == "O" else label[:2] + label[2:].upper() for label in labels]
 
 

@@ -156,14 +156,14 @@ def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
                 config = AutoConfig.from_pretrained(source, **options)
     except Exception as error:
         first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        remedy = "Give a complete folder of this type of model; for a Hub model, check access and network."
+        remedy = "Use a complete folder of this type of model; for a Hub model, check access and network."
         where = f"model {Path(source).name}"
         raise ModelError(f"transformers cannot load it: {first_line:.200}", where, remedy) from error
     size = getattr(config, "vocab_size", None)  # None unless a tokenizer is loaded
     max_unused, max_share = _UNUSED_EMBEDDINGS
     if isinstance(size, int) and not 0 <= size - len(loaded) <= max(max_unused, max_share * size):
         problem = f"the tokenizer has {len(loaded):,} tokens, but the model has {size:,} embeddings"
-        remedy = "Give a folder whose tokenizer and weights come from the same model."
+        remedy = "Use a folder whose tokenizer and weights come from the same model."
         raise ModelError(problem, f"model {Path(source).name}", remedy)
     return loaded
 
@@ -255,7 +255,7 @@ def read_settings(path: Path, kind: type[S]) -> S:
         return TypeAdapter(kind).validate_json(path.read_bytes())
     except (OSError, ValueError) as error:
         problem = f"cannot read {path.name}: {getattr(error, 'strerror', f'not a valid {kind.__name__}')}"
-        remedy = "Give the folder of a model that this library saved."
+        remedy = "Use the folder of a model that this library saved."
         raise ModelError(problem, f"model {path.parent.name}", remedy) from error
 
 

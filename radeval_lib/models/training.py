@@ -98,7 +98,7 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         for name in ("batch_size", "accumulate", "epochs", "patience"):
             if (value := getattr(self, name)) < 1:
-                raise ModelError(f"{name} is {value}, below 1", "training settings", "Give at least 1.")
+                raise ModelError(f"{name} is {value}, below 1", "training settings", "Set it to at least 1.")
 
 
 @dataclass
@@ -150,7 +150,7 @@ def train(
 
     if not records or not dev:
         problem = f"too few examples: {len(records)} for training and {len(dev)} for dev"
-        raise ModelError(problem, "training", "Give at least one example for each.")
+        raise ModelError(problem, "training", "Provide at least one example for each.")
     settings = settings or TrainingSettings()
     examples = [task.make_example(record) for record in records]
     fingerprint = "" if folder is None else _compute_fingerprint(task, examples, dev, settings)

@@ -93,7 +93,7 @@ def parse_parameters(notebook: str, texts: Mapping[str, str]) -> dict[str, Any]:
                 value = ast.literal_eval(text)
         if type(value) is not kind and not (kind is float and type(value) is int):
             problem = f"parameter {name} must be of type {kind.__name__}, not {text!r}"
-            raise ParameterError(problem, notebook, f"Give a value such as the default, {values[name]!r}.")
+            raise ParameterError(problem, notebook, f"Pass a value such as the default, {values[name]!r}.")
         values[name] = value
     return values
 
@@ -171,7 +171,7 @@ def plan_run(notebook: str, parameters: Mapping[str, Any]) -> NotebookRun:
     if folder := str(parameters["output_dir"]):
         output_dir = Path(folder).resolve()
         if BUILD not in output_dir.parents:
-            remedy = "Give a folder below build/, or run the notebook with papermill instead of radbook."
+            remedy = "Use a folder below build/, or run the notebook with papermill instead of radbook."
             raise ParameterError(f"output_dir {folder!r} is not below build/", notebook, remedy)
     return NotebookRun(notebook, parameters, output_dir)
 

@@ -29,7 +29,7 @@ class JupytextHandler(LocalHandler):
         if not Path(path).is_file():
             name = "/".join(PurePath(path).with_suffix("").parts[-2:])
             raise click.ClickException(
-                f"{path}: no such file. Give an absolute path, or run "
+                f"{path}: no such file. Pass an absolute path, or run "
                 f"`radbook run {name}`, which works from any folder."
             )
         return str(nbformat.writes(read_source(Path(path))))

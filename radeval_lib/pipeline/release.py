@@ -95,7 +95,7 @@ def make_report(profile: Profile, data_root: Path | None, sums: str) -> tuple[st
     readable = readable_list.read_text(encoding="utf-8").split() if readable_list.is_file() else []
     if missing := sorted(set(readable) - set(corpora)):
         problem = f"the build could read {list_names(missing)}, which the data root lacks"
-        raise ReleaseError(problem, "--data-root", "Give the data root with which the book was built.")
+        raise ReleaseError(problem, "--data-root", "Pass the data root with which the book was built.")
     book.search(output_dir, data_root)
     html = steps.book_folder(output_dir)
     files = [

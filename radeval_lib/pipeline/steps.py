@@ -217,7 +217,7 @@ def resolve_pages(only: Sequence[str]) -> set[str]:
         else:
             similar = get_close_matches(item, [*folders, *notebooks(), *ledger()], n=3) or folders
             problem = f"no folder, notebook or exhibit is called {item!r}"
-            raise ParameterError(problem, "--only", f"Give one such as {list_names(similar)}.")
+            raise ParameterError(problem, "--only", f"Name one such as {list_names(similar)}.")
     return chosen
 
 

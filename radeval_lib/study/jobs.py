@@ -178,7 +178,7 @@ def write(
     Raises
     ------
     TypeError, ValueError
-        If a fact has another type, or is NaN or infinite.
+        If a fact has a different type, or is NaN or infinite.
     RestrictedTextError
         If a fact or a table contains restricted text.
     """

@@ -298,7 +298,7 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
     if not checks:
         return None
     entry = exhibit(exhibit_id)
-    leads = sum(not check.needed and check.aspect == "lead" and check.holds is None for check in checks)
+    n_leads = sum(not check.needed and check.aspect == "lead" and check.holds is None for check in checks)
     conclusive = [group for group in group_by_key(checks) if statement_outcome(group) != INCONCLUSIVE]
     if cells := set(list_legible_cells(exhibit_id) if entry.kind in ("table", "figure") else ()):
         cells_by_check = [
@@ -306,12 +306,12 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
             for group in conclusive
         ]
         n_others = sum(not cells_of_check for cells_of_check in cells_by_check)
-        return Coverage(len(set[Any]().union(*cells_by_check)), len(cells), "cells", leads, n_others)
+        return Coverage(len(set[Any]().union(*cells_by_check)), len(cells), "cells", n_leads, n_others)
     statements = {check.printed for check in checks}
     open_statements = {group[0].printed for group in group_by_key(checks) if _is_open(group)}
     decided = {group[0].printed for group in conclusive} - open_statements
     total = len(statements) + entry.unchecked_on(evidence)
-    return Coverage(len(decided), total, "settings" if entry.kind == "guideline" else "statements", leads)
+    return Coverage(len(decided), total, "settings" if entry.kind == "guideline" else "statements", n_leads)
 
 
 def record(

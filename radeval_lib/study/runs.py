@@ -414,10 +414,10 @@ def begin_job(
         If the seed is negative, or the profile needs data files and there is no data folder.
     """
     if not sources.path_of(notebook).is_file():
-        remedy = "Give a name such as rales/datasets."
+        remedy = "Pass a name such as rales/datasets."
         raise NotebookError(f"unknown notebook {notebook!r}", display_path(paths.NOTEBOOKS), remedy)
     if seed < 0:
-        raise ParameterError(f"the seed {seed} is negative", notebook, "Give 0 or a positive integer.")
+        raise ParameterError(f"the seed {seed} is negative", notebook, "Set it to 0 or a positive integer.")
     settings = profiles.profile(profile)
     # Libraries that are loaded later read the environment; those already loaded need a call.
     os.environ.update(dict.fromkeys(paths.THREAD_VARIABLES, str(settings.threads)))

@@ -160,8 +160,8 @@ def link_to(row: Any, to_notebooks: str) -> str:
 
 
 def unchecked_paragraph(card: pd.DataFrame, notebook: str) -> str:
-    """Return an HTML paragraph that lists the exhibits of a page that this build did not check, and their
-    requirements; empty if there are none."""
+    """Return an HTML paragraph that lists a page's unchecked exhibits with their requirements; an empty
+    string if all were checked."""
     rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_CHECKED)]
     by_requirement: dict[str, list[str]] = {}
     for row in rows.itertuples():
@@ -253,6 +253,6 @@ def _read_edition(edition: Path) -> dict[tuple[str, str], tuple[str, str]]:
                 words = f"{check['outcome']} ({check['computed']})"
                 outcomes[name, ", ".join(filter(None, check["key"].values()))] = check["outcome"], words
     if not outcomes:
-        remedy = "Give the folder of a build, such as build/open, or of a rendered book."
+        remedy = "Pass the folder of a build, such as build/open, or of a rendered book."
         raise ResultError("this folder has no results", display_path(edition), remedy)
     return outcomes

@@ -45,7 +45,7 @@ class Options:
         non-abnormality (released code); ``any_mismatch``, that of any two different types (Section 2.4).
     orientation : ``query_first`` takes the weight W[type of the query entity, type of its match] (released
         code); ``match_first`` exchanges the two, as in Section 2.4 and the worked example of Appendix A.1.
-    empty : the score if a text has no entity, which the paper does not define: ``half`` is 0.5 (released
+    empty : the score if a text has no entities, which the paper does not define: ``half`` is 0.5 (released
         code), ``zero`` is 0, and ``one_if_both_empty`` is 1 if neither text has an entity, else 0.
     min_characters : sentences with fewer characters are dropped before entities are extracted (released code:
         3; the paper mentions no such filter).
@@ -163,10 +163,10 @@ def parse_weights(content: Any, name: str) -> Weights:
     try:
         weights_file = _WeightsFile.model_validate(content)
     except ValidationError as error:
-        raise MetricError(describe(error), name, "Give a number `penalty` and 25 `weights`.") from None
+        raise MetricError(describe(error), name, "Provide a number `penalty` and 25 `weights`.") from None
     rows = weights_file.weights
     if set(rows) != set(TYPES) or any(set(row) != set(TYPES) for row in rows.values()):
-        remedy = f"Give a weight for all 25 pairs of {', '.join(TYPES)}."
+        remedy = f"Provide a weight for each of the 25 pairs of {', '.join(TYPES)}."
         raise MetricError("a pair of types is missing or unknown", name, remedy)
     matrix = np.array([[rows[query][match] for match in TYPES] for query in TYPES])
     return Weights(name, matrix, weights_file.penalty)
@@ -273,10 +273,10 @@ class Explanation:
     ----------
     reference, candidate : the entities of each text, in the order of the text.
     precision : the mean over the candidate's entities, each matched to an entity of the reference; None if a
-        text has no entity.
+        text has no entities.
     recall : the mean over the reference's entities, each matched to an entity of the candidate; None if a
-        text has no entity.
-    score : the harmonic mean of precision and recall; if a text has no entity, the value that the option
+        text has no entities.
+    score : the harmonic mean of precision and recall; if a text has no entities, the value that the option
         ``empty`` sets.
     notes : cautions about the texts.
     """
@@ -387,7 +387,7 @@ class Scorer:
         reference, candidate : (text, type) of each entity, in the order of the text; a repeated entity counts
             each time.
         similarity : cosines, shape (len(reference), len(candidate)); not needed with ``embeddings``, or if a
-            text has no entity.
+            text has no entities.
         embeddings : in place of ``similarity``, the vectors of the entities of the reference and of the
             candidate, each of shape (entities, dimension).
         notes : cautions about the texts, for the explanation.

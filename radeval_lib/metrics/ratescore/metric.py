@@ -170,7 +170,7 @@ class RaTEScore(Metric):
         """
         sides = (Finder(reference), detail.reference), (Finder(candidate), detail.candidate)
         entities = [[(entity.type, find(entity.text)) for entity in side] for find, side in sides]
-        if detail.precision is None or detail.recall is None:  # One text has no entity to compare with.
+        if detail.precision is None or detail.recall is None:  # One text has no entities to compare with.
             yield from (Reason("unmatched", kind, credit=0.0, reference=span) for kind, span in entities[0])
             yield from (Reason("unmatched", kind, credit=0.0, candidate=span) for kind, span in entities[1])
             return

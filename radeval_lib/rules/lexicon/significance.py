@@ -40,11 +40,11 @@ class Context:
     def __post_init__(self) -> None:
         """Check the age and the indication."""
         if self.age is not None and not (isinstance(self.age, Real) and 0 <= self.age <= 130):
-            remedy = "Give a number of years from 0 to 130, or None if the age is unknown."
+            remedy = "Pass a number of years from 0 to 130, or None if the age is unknown."
             raise RadevalError(f"invalid age {self.age!r}", "context", remedy)
         if not isinstance(self.indication, str):
             problem = f"the indication has type {type(self.indication).__name__} instead of str"
-            raise RadevalError(problem, "context", "Give a string, or '' if the indication is unknown.")
+            raise RadevalError(problem, "context", "Pass a string, or '' if the indication is unknown.")
 
     def applies(self, rule: Mapping[str, Any]) -> bool:
         """Return whether the age or the indication meets the condition of a rule of ``significance.yml``.

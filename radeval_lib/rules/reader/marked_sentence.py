@@ -145,7 +145,7 @@ class MarkedSentence:
         ]
 
     def _mark_structures(self, texts: list[str], in_name: list[bool]) -> None:
-        """Set ``states``, and ``subjects`` to the structures that they may describe."""
+        """Find the states (``states``) and the structures that they may describe (``subjects``)."""
         # A zone is not a state: "lower" in "the right lower lung".
         zones = [spot for spot in self.spots if ZONES & self.get_words(spot.first, spot.end)]
         self.states = self.vocab.states.find(texts, _mark_words(len(texts), self.names, zones))
