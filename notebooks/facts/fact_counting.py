@@ -312,14 +312,14 @@ def assign_splits(documents: list[Document], rng: np.random.Generator) -> list[D
     """Return the documents, in their order, with random splits: 80% ``train``, 10% ``dev``, 10% ``test``.
 
     Each specialty is split separately. The paper does not say how it rounds; here, of a specialty's n
-    documents, floor(0.8 n) are for training, and of the r others, floor(r / 2) are for development. Two
-    successive splits by scikit-learn have these sizes, which can add up to the printed 2,576, 323 and 343.
+    documents, floor(0.8 n) are for training, and of the remaining r, floor(r / 2) are for development.
+    Splitting twice with scikit-learn gives these sizes, which can add up to the printed 2,576, 323 and 343.
     """
     split_of: dict[str, str] = {}
-    groups: dict[str, list[str]] = {}
+    ids_by_specialty: dict[str, list[str]] = {}
     for document in documents:
-        groups.setdefault(document.group, []).append(document.id)
-    for ids in groups.values():
+        ids_by_specialty.setdefault(document.group, []).append(document.id)
+    for ids in ids_by_specialty.values():
         shuffled = [ids[index] for index in rng.permutation(len(ids))]
         splits = np.repeat(["train", "dev", "test"], compute_split_sizes(len(ids))).tolist()
         split_of.update(zip(shuffled, splits, strict=True))

@@ -210,8 +210,8 @@ def estimate_quantile(values: ArrayLike, level: float) -> Estimate:
 def compare_by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
     """Return each expert's mean absolute difference from other experts, for each way of comparing them.
 
-    ``counts`` has shape (pairs, 6 categories, 6 experts). The result is a mapping from the way of comparing
-    to a table with one row per expert and one column per category, ``(a)`` to ``(f)``.
+    ``counts``, of errors, has shape (pairs, 6 categories, 6 experts). The result is a mapping from the way of
+    comparing to a table with one row per expert and one column per category, ``(a)`` to ``(f)``.
     """
     comparisons: dict[str, Callable[[FloatArray], FloatArray]] = {
         "mean of all six": lambda part: np.abs(part - part.mean(axis=1, keepdims=True)).mean(axis=0),

@@ -222,7 +222,7 @@ def compare_with_chest(counts: pd.DataFrame) -> tuple[float, float, float]:
     is_chest = counts.index.str.contains("Chest")
     totals = [counts.loc[rows, ["perfect score", "in other words"]].sum() for rows in (~is_chest, is_chest)]
     if not all(total["in other words"] for total in totals):
-        raise ValueError("`counts` has no summary of the chest, or none of another body part; add both")
+        raise ValueError("`counts` must have summaries in other words for the chest and for other parts")
     table = [[total["perfect score"], total["in other words"] - total["perfect score"]] for total in totals]
     other_share, chest_share = (float(total["perfect score"] / total["in other words"]) for total in totals)
     return other_share, chest_share, float(fisher_exact(table).pvalue)

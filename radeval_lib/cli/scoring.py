@@ -315,7 +315,7 @@ def load_function(location: str) -> Callable[..., Any]:
         raise ParameterError(problem, path.name, "Import it in Python, and correct the error.") from None
     function = getattr(module, name, None)
     if not callable(function):
-        raise ParameterError(f"no function {name!r}", path.name, "Name a function that it defines.")
+        raise ParameterError(f"no function {name!r}", path.name, "Name a function defined in this file.")
     return function
 
 

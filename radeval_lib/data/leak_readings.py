@@ -150,7 +150,7 @@ def _read_with_markup(text: str) -> Iterator[str]:
 def _find_json_strings(text: str) -> list[tuple[object, str]]:
     """Return (key, string) for each string in JSON or JSON lines; an empty list for any other text.
 
-    In a list of rows, the key is paired with the column's number. Keys themselves are listed under
+    For a list of rows, ``key`` is the tuple (key, column index). Each key is also returned as a string, under
     :data:`_KEYS`.
     """
     if text.lstrip().startswith(("{", "[")):
@@ -179,7 +179,7 @@ def _walk_json(value: object, key: object = "") -> Iterator[tuple[object, str]]:
 
 
 def _read_columns(text: str) -> Iterator[str]:
-    """Yield the columns of a text, each as one reading.
+    """Yield the columns of a text, each joined into one string.
 
     Columns are those of a table (CSV, Markdown, aligned with spaces, or up to four words per line), the
     values of each name in ``name: value``, and words that alternate with labels.

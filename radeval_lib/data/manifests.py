@@ -333,6 +333,6 @@ def require_statements(corpora: Sequence[str], model: str, root: Path | None) ->
         raise StatementError(
             f"no statement allows sending text of {list_names(missing)} to the model server {server}",
             f"{STATEMENTS}/ of the data root",
-            f"Write NAME.yml in `{STATEMENTS}/` with corpus, server, date and signed; or run a model from a "
-            f"folder, or choose a data root without {list_names(missing)}.",
+            f"Write NAME.yml in `{STATEMENTS}/` with the keys corpus, server, date and signed; or run a "
+            f"model from a folder, or choose a data root without {list_names(missing)}.",
         )

@@ -90,7 +90,7 @@ def read_freeze() -> dict[str, Any]:
 def require_frozen() -> None:
     """Raise a RadevalError if the judge's behaviour has changed since ``freeze.yml`` recorded it."""
     if read_freeze()["digest"] != (digest := digest_behaviour()):
-        remedy = f"Freeze it before you score RadPref: set `digest` to {digest}, and `date` to today."
+        remedy = f"Freeze it again before you score RadPref: set `digest` to {digest}, and `date` to today."
         raise RadevalError("the rule-based judge has changed since it was frozen", FREEZE.name, remedy)
 
 

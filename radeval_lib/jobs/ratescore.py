@@ -54,7 +54,7 @@ class RatescoreSettings(BaseModel, extra="forbid", frozen=True):
     def _check_schemes(self) -> Self:
         """Raise a ValueError if a scheme lacks models or settings that are needed."""
         if "iob" not in self.initial_models:
-            raise ValueError("initial_models has no key iob; set it to the model that other notebooks use")
+            raise ValueError("initial_models has no key iob; add it with a list of pretrained models")
         if missing := self.initial_models.keys() - self.training.keys():
             raise ValueError(f"training has no settings for the scheme {min(missing)}; add them")
         return self

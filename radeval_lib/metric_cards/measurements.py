@@ -300,13 +300,13 @@ def measure_behaviour(
     Parameters
     ----------
     frame, scored : the pairs of a card and their scores, in the metric's own direction.
-    value_range : the declared lowest and highest score; None if none are declared.
+    value_range : the declared lowest and highest score; None if not declared.
     sign : 1 if a higher score is better, otherwise -1.
 
     Returns
     -------
     dict
-        - ``pairs``: number of pairs; ``failures``: number of pairs without a score, by part;
+        - ``pairs``: number of pairs; ``failures``: number of pairs without a score, by part of the card;
         - ``seconds_per_pair``: as in :class:`~radeval_lib.metric_cards.pairs.Scored`;
         - ``range_seen``: the lowest and highest score; ``outside_range``: number of scores outside
           ``value_range``, None if no range is declared;
@@ -314,9 +314,10 @@ def measure_behaviour(
           identical candidate scores better, or worse, than an unrelated one, from 0 to 1;
         - ``distinct_scores``: number of different scores; ``commonest_share``: share of pairs that have the
           most frequent score, from 0 to 1;
-        - ``empty``: a mapping from which texts are empty to the score of that pair;
+        - ``empty``: the score of each pair with an empty text, by which text is empty;
         - ``again``: how the scores of repeated pairs differ, from :func:`_check_repeats`;
-        - ``alone``: how these scores differ if computed one by one; None unless the function is batched.
+        - ``alone``: how the repeated pairs' scores differ if computed one by one; None unless the metric is
+          batched.
 
         Repeated pairs are left out of the ranges and of the counts of distinct and most frequent scores.
     """

@@ -181,7 +181,7 @@ class Evaluation(NamedTuple):
     failed: dict[str, RadevalError]
 
     def list_reasons(self, index: int) -> list[tuple[str, Reason]]:
-        """Return (metric, reason) for every reason that a metric gives about ``pairs[index]``."""
+        """Return (metric, reason) for every reason that a metric gives for its score of ``pairs[index]``."""
         return [(name, reason) for name, results in self.scored.items() for reason in results.reasons[index]]
 
     def add_cautions(

@@ -157,20 +157,21 @@ class SpanScores:
 def compare_spans(
     gold: Sequence[Iterable[WordSpan]], predicted: Sequence[Iterable[WordSpan]], lengths: Sequence[int]
 ) -> SpanScores:
-    """Return the agreement of predicted with gold spans, summed over all sentences.
+    """Return the counts of matched, predicted and gold spans, and of correctly labelled words, over all
+    sentences.
 
     The case of types is ignored; repeated spans of a sentence count once.
 
     Parameters
     ----------
-    gold, predicted : for each sentence, (start, end, type) of its spans, in words; ``end`` is exclusive.
+    gold, predicted : the (start, end, type) spans of each sentence, as word offsets; ``end`` is exclusive.
     lengths : the number of words of each sentence.
     """
     counts, correct_words = Counts(), 0
     for gold_spans, predicted_spans, length in zip(gold, predicted, lengths, strict=True):
-        truth = {(start, end, kind.upper()) for start, end, kind in gold_spans}
-        guess = {(start, end, kind.upper()) for start, end, kind in predicted_spans}
-        counts += Counts(len(truth & guess), len(guess), len(truth))
-        labels = zip(iob_tags.encode(truth, length), iob_tags.encode(guess, length), strict=True)
-        correct_words += sum(gold_label == label for gold_label, label in labels)
+        gold_set = {(start, end, kind.upper()) for start, end, kind in gold_spans}
+        predicted_set = {(start, end, kind.upper()) for start, end, kind in predicted_spans}
+        counts += Counts(len(gold_set & predicted_set), len(predicted_set), len(gold_set))
+        tags = (iob_tags.encode(spans, length) for spans in (gold_set, predicted_set))
+        correct_words += sum(gold_tag == tag for gold_tag, tag in zip(*tags, strict=True))
     return SpanScores(counts, correct_words, sum(lengths))

@@ -195,8 +195,7 @@ def describe_missing(graph: Graph) -> list[str]:
 
 
 def find_hub_models(graph: Graph) -> dict[str, bool]:
-    """Return a mapping from each Hugging Face Hub model that a profile names to whether its weights are
-    cached.
+    """Return whether the weights of each Hugging Face Hub model in a profile are cached, by the model's name.
 
     A key is the model's name, ``owner/name`` or ``owner/name@revision``.
     """

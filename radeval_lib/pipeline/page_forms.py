@@ -47,10 +47,10 @@ def to_page(
     source: str = "",
     at_toy_scale: bool = False,
 ) -> str:
-    """Return an executed notebook as a page of the book, a notebook in JSON.
+    """Return the page of the book made from an executed notebook, as a notebook in JSON.
 
-    The cell of parameters is tagged for removal, and other code is folded unless it is tagged ``show-input``.
-    Below the title are the papers of the page; at the end are the exhibits that were not checked and a link
+    The parameters cell is tagged for removal, and other code is folded unless it is tagged ``show-input``.
+    The page's papers are cited below the title; at the end are the exhibits that were not checked and a link
     to the source. If the notebook ended early, the headings and labels of the sections that are left out are
     kept, since other pages refer to them.
 

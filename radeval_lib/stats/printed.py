@@ -72,7 +72,9 @@ def williams_test(first: float, second: float, rho: float, n: int) -> tuple[floa
     determinant = 1 - first**2 - second**2 - rho**2 + 2 * first * second * rho
     is_possible = max(abs(first), abs(second), abs(rho)) <= 1 and determinant >= -1e-12
     if not is_possible or n < 4:
-        raise ValueError(f"impossible correlations {first}, {second}, {rho} or n = {n} below 4; correct them")
+        raise ValueError(
+            f"correlations {first}, {second}, {rho} must be jointly possible, and n = {n} at least 4"
+        )
     mean = (first + second) / 2
     spread = 2 * (n - 1) / (n - 3) * max(determinant, 0.0) + mean**2 * (1 - rho) ** 3
     if spread == 0:

@@ -498,13 +498,13 @@ def headlines() -> dict[str, Headline]:
 
 
 def supported_headlines(run: Run) -> list[tuple[Headline, str]]:
-    """Return the findings that this build's numbers support on one of the kinds of evidence that they need,
-    each with its sentence; raise NotebookError unless the page declares ``results: [all]``."""
+    """Return (headline, its sentence) for each headline that this build supports with evidence of an accepted
+    kind; raise NotebookError unless the page declares ``results: [all]``."""
     run.require_declared("results", ALL)
     supported = []
-    for entry in headlines().values():
-        path = run.output_dir / "results" / entry.notebook / f"headline_{entry.id}.json"
+    for headline in headlines().values():
+        path = run.output_dir / "results" / headline.notebook / f"headline_{headline.id}.json"
         numbers = HeadlineNumbers.model_validate_json(path.read_bytes()) if path.is_file() else None
-        if numbers and numbers.holds and numbers.evidence in entry.needs:
-            supported.append((entry, entry.text.format(**numbers.texts)))
+        if numbers and numbers.holds and numbers.evidence in headline.needs:
+            supported.append((headline, headline.text.format(**numbers.texts)))
     return supported

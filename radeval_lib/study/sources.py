@@ -81,7 +81,7 @@ def front_matter(text: str) -> dict[str, object]:
     head, end, _ = text[4:].partition("\n---\n")
     content = (own_yaml.parse(head) or {}) if end else {}
     if not isinstance(content, dict):
-        raise ValueError(f"it is a {type(content).__name__}, not a mapping of keys")
+        raise ValueError(f"the front matter is a {type(content).__name__}, not a mapping")
     return content
 
 

@@ -149,14 +149,15 @@ def _format_number(value: Printed | float, decimals: int) -> str:
 
 
 def unknown_leads(
-    claims: Iterable[str], why: str = UNKNOWN.wording, *, order_alone: bool = False
+    claims: Iterable[str], reason: str = UNKNOWN.wording, *, order_alone: bool = False
 ) -> list[Check]:
-    """Return one inconclusive check of the lead for each different claim, with ``why`` as the reason.
+    """Return one inconclusive check of the lead for each distinct claim, with ``reason`` as the reason.
 
-    ``claims`` are the words of the claims whose orders :func:`check_superiority` checked without leads.
+    ``claims`` are the quoted claims of which :func:`check_superiority` checked only the order. If
+    ``order_alone``, the verdict ignores these checks.
     """
     return [
-        _check_lead(Key("every comparison: lead", claim), claim, {"": Lead(0, why)}, not order_alone)
+        _check_lead(Key("every comparison: lead", claim), claim, {"": Lead(0, reason)}, not order_alone)
         for claim in dict.fromkeys(claims)
     ]
 

@@ -290,7 +290,7 @@ class Explanation:
 
 
 def cosines(queries: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the cosine of each row of ``queries`` with each row of ``others``; 0 for a zero vector.
+    """Return the cosine similarity of each row of ``queries`` to each row of ``others``; 0 for a zero vector.
 
     For arrays of shape (n, d) and (m, d), the result is float64 of shape (n, m).
     """
