@@ -297,7 +297,7 @@ def unclaimed(build: Path, notebook: str) -> list[str]:
     for path in (build / "results" / notebook).glob("*.json"):
         rests_on = json.loads(path.read_text(encoding="utf-8")).get("provenance", {})
         read -= {*rests_on.get("data", {}), *(f"model: {role}" for role in rests_on.get("models", {}))}
-    short = (re.sub(r"data_manifests/(papers/)?|\.(csv|yml)$|/[^/]*/cell\.json$", "", name) for name in read)
+    short = (re.sub(r"data_manifests/(papers/)?|\.(csv|yml)$|/[^/]*/facts\.json$", "", name) for name in read)
     stored = r"(?<=recorded/)(iu_systems|mts_dialog|[a-z0-9]+).*"
     return sorted({re.sub(stored, r"\1", name) for name in short})
 

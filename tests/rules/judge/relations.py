@@ -68,7 +68,7 @@ FORMS = {
     "letter case: upper": str.upper,
     "letter case: lower": str.lower,
     **{name: WRAPPED[name] for name in ("wrapped at 60 columns", "wrapped at 80 columns")},
-    "a sentence a line": lambda text: WRAPPED["a sentence a line"](_closed(text)),
+    "one sentence per line": lambda text: WRAPPED["one sentence per line"](_closed(text)),
     **MARKED,
     "a history in front": lambda text: _HISTORY + text,
     "order of sentences": lambda text: " ".join(reversed(split_sentences(_closed(text)))),
