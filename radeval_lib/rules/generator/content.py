@@ -158,7 +158,7 @@ def list_sides(lexicon: Lexicon, concept: Concept, place: str | None) -> tuple[S
 def draw_size(rng: Random, low: int, high: int, two_diameters: bool) -> tuple[int, ...]:
     """Return one or two drawn diameters in mm, the first of them log-uniform between ``low`` and ``high``.
 
-    A second, shorter diameter is drawn if ``two_diameters`` is True and the first is large enough.
+    A second diameter, at most as long, is drawn if ``two_diameters`` is True and the first is large enough.
     """
     long_diameter = round(low * (high / low) ** rng.random())
     if not two_diameters or long_diameter <= low + 1:
@@ -328,8 +328,9 @@ def contradicts(lexicon: Lexicon, content: Meaning, present: frozenset[str]) -> 
 def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, min_findings: int) -> Plan:
     """Return a drawn plan with at least ``min_findings`` findings, unless fewer can be drawn without a clash.
 
-    Remarks come first. Within an organ system, findings usually come before normal statements and denials.
-    ``prior`` says whether there is an earlier examination.
+    Remarks come first, followed in encyclopaedic style by the major findings. Within an organ system, other
+    findings and normal statements are mixed, and denials come after the findings. ``prior`` says whether
+    there is an earlier examination.
     """
     lexicon, menu, chances = load_lexicon(), build_menu(exam, style), CHANCES_BY_STYLE[style]
     concepts = _draw_concepts(rng, menu, style, lexicon, min_findings)

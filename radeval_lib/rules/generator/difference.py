@@ -136,7 +136,8 @@ def compare_findings(
     does not state it.
 
     An error about a minor finding of the lexicon is never significant. A wrong comparison counts twice, as
-    one that the reference lacks and as one that is omitted. Another certainty is not an error.
+    one that the reference lacks and as one that is omitted. Another certainty, number, appearance or
+    suggested diagnosis is not an error.
     """
     finding = reference or candidate
     assert finding is not None

@@ -82,7 +82,8 @@ def generate(
     Raises
     ------
     SyntheticError
-        When the first report is requested, if ``n`` is negative, or the style or a pair is unknown.
+        When the first report is requested, if ``n`` is negative, the style or a pair is unknown, or
+        ``modality_anatomy`` is empty.
     """
     if n < 0:
         raise SyntheticError(f"n is negative ({n})", "generate", "Ask for 0 or more reports.")
@@ -115,7 +116,7 @@ def report_at(
     Raises
     ------
     SyntheticError
-        If the style or a pair is unknown.
+        If the style or a pair is unknown, or ``modality_anatomy`` is empty.
     """
     rng, protocols = make_rng(seed, index), _find_protocols(modality_anatomy)
     check_choice(style, Style | None, "style", SyntheticError)
@@ -232,7 +233,7 @@ def plan_impression(lexicon: Lexicon, plan: Plan, region: str, wording_seed: int
 
     A finding keeps its place, severity, change and diagnosis, but not its size and appearance. If there is
     neither a major finding nor a negated normal statement, the plan is the region's conclusion, and a minor
-    finding may follow.
+    finding may follow. Devices are left out.
 
     Parameters
     ----------

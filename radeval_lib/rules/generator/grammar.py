@@ -51,8 +51,10 @@ def realize(plan: Plan, style: Style, section: Section = "findings") -> Annotate
     Raises
     ------
     SyntheticError
-        If the style or the section is unknown, a statement denies nothing or has a key that the lexicon
-        lacks, or a joined statement is neither a finding nor a denial.
+        If the style or the section is unknown, a denial is empty, the lexicon lacks a finding, diagnosis,
+        normal statement or remark, or a joined statement is neither a finding nor a denial.
+    KeyError
+        If the lexicon lacks the place of a finding, the place with this side, or a descriptor.
     """
     check_choice(style, Style, "style", SyntheticError)
     check_choice(section, Section, "section", SyntheticError)
@@ -61,8 +63,8 @@ def realize(plan: Plan, style: Style, section: Section = "findings") -> Annotate
 
 
 def _check_plan(plan: Plan) -> None:
-    """Raise :class:`SyntheticError` if a plan has a key that the lexicon lacks, an empty denial, or a joined
-    statement that is neither a finding nor a denial."""
+    """Raise :class:`SyntheticError` if a plan has a finding, diagnosis, normal statement or remark that the
+    lexicon lacks, an empty denial, or a joined statement that is neither a finding nor a denial."""
     lexicon = load_lexicon()
     for index, statement in enumerate(plan):
         content, allowed = statement.content, lexicon.concepts.keys()

@@ -135,9 +135,9 @@ def shuffle_report(report: SyntheticReport, seed: int) -> SyntheticReport:
 def simulate_model(report: SyntheticReport, seed: int) -> SyntheticReport:
     """Return a report that a trained report generator might write for the same image.
 
-    It omits findings and details (always the appearance), invents findings, and rewords all statements. A
-    wrong place is tried with a probability of 0.1, but planted in only about 3% of the reports, because most
-    have no finding that allows it.
+    It omits findings and details (always the appearance and the suggested diagnosis), invents findings, and
+    rewords all statements. A wrong place is tried with a probability of 0.1, but planted in only about 3% of
+    the reports, because most have no finding that allows it.
     """
     rng = make_rng(seed, report.report_id, "model")
     plan: Plan = tuple(
@@ -179,9 +179,9 @@ def _drop_details(rng: Random, finding: PlannedFinding) -> PlannedFinding:
 def permute_report(report: SyntheticReport, seed: int) -> SyntheticReport:
     """Return a report with up to four planted changes of presence, size, severity or place, as in GREEN.
 
-    One to four changes are attempted, with up to four tries for each. A change that the report does not allow
-    is skipped, and a later change may undo an earlier one, so there may be fewer changes. About one in twenty
-    reports on chest radiographs is returned unchanged.
+    One to four changes are attempted, with at most four times as many tries. A change that the report does
+    not allow is skipped, and a later change may undo an earlier one, so there may be fewer changes. About one
+    in twenty reports on chest radiographs is returned unchanged.
     """
     rng = make_rng(seed, report.report_id, "permuted")
     candidate = report

@@ -118,7 +118,7 @@ def _assign_errors(
     -------
     list or None
         (kind, uid of the statement, erroneous finding) for each of ``kinds``, where the finding is None if it
-        is omitted; None instead of the list if ``_TRIES`` steps give no assignment.
+        is omitted; None instead of the list if there is no assignment or ``_TRIES`` steps find none.
     """
     options = [_list_options(rng, lexicon, report, *kind) for kind in kinds]
     # Errors with the fewest options come first.
@@ -220,7 +220,8 @@ def error_pairs(
     Raises
     ------
     SyntheticError
-        If a category or an examination is unknown, or none of :data:`_ATTEMPTS` reports allows the errors.
+        If a category or an examination is unknown, ``modality_anatomy`` is empty, or none of
+        :data:`_ATTEMPTS` reports allows the errors.
     """
     for index in range(start, start + n):
         kinds = _order_errors(errors) if errors is not None else draw_kinds(make_rng(seed, index, "pair"))
@@ -243,7 +244,7 @@ def error_pairs(
             break
         else:
             problem = f"none of {_ATTEMPTS} drawn reports allows the errors {kinds}"
-            raise SyntheticError(problem, "error_pairs", "Ask for fewer errors in one report.")
+            raise SyntheticError(problem, "error_pairs", "Ask for fewer or other errors.")
 
 
 def draw_kinds(rng: Random, count: int | None = None) -> list[ErrorKind]:
@@ -261,7 +262,8 @@ def draw_kinds(rng: Random, count: int | None = None) -> list[ErrorKind]:
 
 
 def _move(rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding) -> Iterator[PlannedFinding]:
-    """Yield the finding at each other side, then at each other place that the examination shows."""
+    """Yield the finding at each other side except "bilateral", then at each other place that the examination
+    shows and that has the finding's side."""
     concept = lexicon.concepts[finding.concept]
     if finding.side:
         for side in list_sides(lexicon, concept, finding.place):

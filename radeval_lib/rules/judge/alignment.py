@@ -25,7 +25,8 @@ def find_relation(item: Item, other: Item) -> str | None:
     The relation is :data:`SAME` for the same observation, or one name that was read as observations of
     different body regions; :data:`SIGN` if both are signs of one diagnosis, or one is a sign of the other;
     :data:`HYPONYM` if one name is finer than the other; and :data:`RELATED` if both are in one of the
-    ``families`` of ``reading.yml``.
+    ``families`` of ``reading.yml``. For the last two, the diagnoses of which a finding is a sign count as
+    further names of the finding.
     """
     if item.observation == other.observation or _are_namesakes(item, other):
         return SAME
@@ -59,7 +60,8 @@ def sides_conflict(item: Item, other: Item) -> bool:
 
 
 def are_places_near(item: Item, other: Item) -> bool | None:
-    """Return whether two findings share a place or have neighbouring places; None if one has no place.
+    """Return whether two findings share a place or have neighbouring places; None if one has no place, or
+    only says that a device is in a good position.
 
     A malposition of a device is not near any correct position.
     """

@@ -34,7 +34,10 @@ class Judge(Protocol):
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """Return an analysis of each (reference, candidate) pair, in order; pass each batch to ``keep``, if
-        given."""
+        given.
+
+        Raises :class:`JudgeError` if the judge gives no usable analysis; some judges raise further errors.
+        """
         ...
 
 

@@ -105,7 +105,7 @@ class Content:
 def read_content(text: str) -> Content:
     """Return the content of a report, with repeated mentions merged.
 
-    The result is cached; do not change it.
+    The result is cached; do not change it. Raises PlaceholderError if the text is a placeholder.
     """
     reading, content = read(text), Content()
     # A diagnosis gets no separate item, because `diagnoses` of its sign contains it.

@@ -57,8 +57,8 @@ class JudgedError:
     observation : the key of the finding that it is about.
     text : the error in words.
     rule : why it is an error, and why it has its significance.
-    reference_span, candidate_span : the (start, end) of the finding in each report; None for a report that
-        does not mention it.
+    reference_span, candidate_span : the (start, end) of the finding in each report, or of the words that rule
+        the finding out; None for a report with neither.
     """
 
     category: str
@@ -128,24 +128,29 @@ class RulesJudge:
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """Return an analysis of each (reference, candidate) pair in GREEN's layout, in order; pass the
-        analyses to ``keep``, if given."""
+        analyses to ``keep``, if given. Raises the errors of :func:`judge_pair`."""
         return store_answers([judge_pair(*pair).analysis() for pair in pairs], keep)
 
 
 def judge_pair(reference: str, candidate: str, context: Context | None = None) -> Judgement:
     """Return the errors of a candidate report, and its agreements with the reference.
 
-    A finding under a coarser or finer name ("opacity" for "consolidation", ``kinds`` in
-    ``reader/reading.yml``) is a slight difference instead of an error, whichever report has the coarser name.
-    So is one of several findings that the other report covers with a coarser name at the same place. Neither
-    holds for a finding that the other report denies. Denials and normal statements that only the candidate
-    contains are not errors.
+    A finding under a coarser, finer or related name ("opacity" for "consolidation", ``kinds`` and
+    ``families`` in ``reader/reading.yml``) is a slight difference instead of an error, whichever report has
+    the coarser name. Nor is it an error if one finding of a report covers several of the other report
+    (:func:`~radeval_lib.rules.judge.alignment.find_covering_item`). Neither holds for a finding that the
+    other report denies. Denials and normal statements that only the candidate contains are not errors.
 
     Parameters
     ----------
     reference, candidate : reports or sections of reports, in English; either may be empty.
     context : the patient's age and the indication, which change the significance of some findings; None if
         neither is known. Without an indication, the history in the reference replaces it.
+
+    Raises
+    ------
+    PlaceholderError
+        If a report is the placeholder of a text that is stored only as numbers.
     """
     expected, observed = read_content(reference), read_content(candidate)
     expected, observed = split_compounds(expected, observed), split_compounds(observed, expected)
@@ -237,6 +242,8 @@ class _Weigher:
 
         Parameters
         ----------
+        category : a letter from a to f.
+        item : the finding.
         graded_as : the observation whose significance applies to the error.
         significant : whether the difference is large enough for a significant error.
         weight_share : the factor that multiplies the weight of the finding.
@@ -401,7 +408,7 @@ class _Weigher:
 
 def _is_degree_error_significant(item: Item, other: Item) -> bool | None:
     """Return whether the degrees, volumes or sizes of two findings differ significantly; None if they are
-    equal or not stated for both."""
+    equal or not stated for both. Sizes of devices are not compared."""
     if item.severity is not None and other.severity is not None and item.severity != other.severity:
         return abs(item.severity - other.severity) >= 2
     if item.volume_ml and other.volume_ml and item.volume_ml != other.volume_ml:
@@ -502,7 +509,7 @@ def describe_degree(item: Item) -> str:
 
 
 def describe_finding(item: Item) -> str:
-    """Return a finding in words, such as "moderate pleural effusion (right)"."""
+    """Return a finding in words, such as "Moderate pleural effusion (right)"."""
     parts = [
         "possible" if item.uncertain else "",
         describe_degree(item),

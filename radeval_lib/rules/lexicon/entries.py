@@ -17,7 +17,8 @@ Normal statements, remarks and conclusions (:func:`parse_sentence`)::
     no ~acute {osseous} abnormality~   ~~ denied abnormality; ~d:...~ a denied disease
     [!not clear]                       [] abnormal state; ! marks a denied normal state
 
-A state is located at the anatomy before it or, if there is none, at the anatomy after it.
+A state is located at the anatomy in its own words ("{osseous}"); if there is none, at the anatomy before the
+state; and if there is none there either, at the anatomy after the state.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
     ------
     LexiconError
         If braces do not match or are nested, two words of the same kind (anatomy or observation) have a star,
-        the markup of sentences is used, or there is no content word.
+        there is another sign of markup (``<>()[]~|@&``), or there is no content word.
     """
     marks: list[Mark] = []
     pieces: list[str] = []
@@ -140,7 +141,9 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
         position, ntokens = position + len(word) + 1, ntokens + len(tokens)
         in_braces = in_braces and not match["closes"]
     if is_broken or in_braces or not marks or _SIGNS.search("".join(pieces)):
-        raise LexiconError(f"phrase {markup!r} is malformed or has no content word", "", _REMEDY)
+        raise LexiconError(
+            f"phrase {markup!r} {'is malformed' if marks else 'has no content word'}", "", _REMEDY
+        )
     heads.update(starred)
     heads_of_marks = ((index, heads[mark.label == "ANAT-DP"]) for index, mark in enumerate(marks))
     relations = [(index, "modify", head) for index, head in heads_of_marks if index != head]
@@ -168,7 +171,8 @@ def parse_sentence(markup: str) -> Phrase:
     Raises
     ------
     LexiconError
-        If the sentence is empty, a bracket has no counterpart, or a bracketed group is not a valid name.
+        If the sentence is empty, a bracket has no counterpart, a sign of names (``{}*|@&``) is outside a
+        bracketed group, or the content of such a group is not a valid name (:func:`parse_name`).
     """
     text, ntokens, position = "", 0, 0
     marks: list[Mark] = []

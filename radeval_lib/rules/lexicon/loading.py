@@ -110,7 +110,7 @@ def _compile_state(markup: str) -> State:
     Raises
     ------
     LexiconError
-        If the markup does not have this form.
+        If the markup does not have this form, or the subject or the adjective is not a valid name.
     """
     place, bar, remainder = markup.partition("|")
     subject, _, adjective = (remainder if bar else markup).partition(":")
@@ -339,8 +339,8 @@ def pluralize(word: str) -> str:
 def pluralize_markup(markup: str) -> str:
     """Return the markup of a name with its head in the plural.
 
-    The head is the starred word or, if there is none, the last data word outside braces. The markup must
-    not be empty.
+    The head is the starred word or, if there is none, the last word outside braces that is not a function
+    word ("of", "the"). The markup must not be empty.
     """
     words, in_braces, head = markup.split(), False, -1
     for index, word in enumerate(words):

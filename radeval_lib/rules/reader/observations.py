@@ -1,8 +1,9 @@
 """Labels a report with the fourteen observations of the CheXpert labeler (Irvin et al. 2019) and with Open-i
 codes.
 
-Both follow from the findings that the reader returns. ``reading.yml`` lists the findings that make an
-observation or a code, with the words that a finding must contain if its key is wider than the observation.
+Both follow from the findings that the reader returns, and the labels also from its normal statements.
+``reading.yml`` lists the findings that make an observation or a code, with the words that a finding must
+contain if its key is wider than the observation.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ def label(text: str) -> dict[str, int | None]:
     negative, -1 if uncertain, None if not mentioned.
 
     Of several mentions the strongest counts: positive, then uncertain, then negative. No Finding is 1 if the
-    text is not empty and no observation except Support Devices is positive or uncertain, else None.
+    text is not blank and no observation except Support Devices is positive or uncertain, else None. Raises
+    PlaceholderError if the text is a placeholder.
     """
     reading, tables = read(text), _load_tables()
     labels: dict[str, int | None] = dict.fromkeys(list_labels())
@@ -77,7 +79,7 @@ def label(text: str) -> dict[str, int | None]:
 
 def read_codes(text: str) -> frozenset[str]:
     """Return the Open-i codes of the findings that a report calls present, probable or one of two
-    alternatives, but not merely possible."""
+    alternatives, but not merely possible. Raises PlaceholderError if the text is a placeholder."""
     return frozenset(
         name
         for finding in read(text).findings

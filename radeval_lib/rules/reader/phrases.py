@@ -39,7 +39,7 @@ class Phrases(Generic[V]):
     first value."""
 
     def __init__(self, entries: Iterable[tuple[str, V]] = ()) -> None:
-        """Add each (phrase, value) entry."""
+        """Add each (phrase, value) entry; raise the errors of :meth:`add`."""
         self._values: dict[tuple[str, ...], V] = {}
         self._lengths: dict[str, list[int]] = {}
         for text, value in entries:

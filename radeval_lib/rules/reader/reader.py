@@ -54,7 +54,7 @@ _FIT_SCORE = 1000.0  # the score of a place that fits; a region scores its numbe
 
 @lru_cache(maxsize=8192)
 def read(text: str) -> Reading:
-    """Return the findings and normal statements of a report, in the report's order.
+    """Return the findings and normal statements of a report, in the order of a :class:`Reading`.
 
     Parameters
     ----------
@@ -76,13 +76,13 @@ def read(text: str) -> Reading:
 
 def explain_unread(text: str) -> str:
     """Return the reason why a report as a whole is not read, such as another language or endlessly repeated
-    words; empty if it is read."""
+    words; empty if it is read. Raises PlaceholderError if the text is a placeholder."""
     return _find_unread_reason(" ".join(statement.text for statement in findings(text)))
 
 
 @lru_cache(maxsize=8192)
 def parse_report(text: str) -> list[tuple[Statement, Parsed]]:
-    """Return the statements about this study with their parsed sentences, in the report's order.
+    """Return the statements about this study with their parsed sentences, in the order of :func:`findings`.
 
     A statement without a finding that refers back ("It measures 8 mm") is read together with the name of the
     finding in the statement before. The list is cached, so do not change it. Raises PlaceholderError if the
@@ -105,8 +105,9 @@ def parse_report(text: str) -> list[tuple[Statement, Parsed]]:
 def _prefix_with_name(
     previous: Statement, previous_sentence: Parsed, statement: Statement, side: str, about_tip: bool
 ) -> tuple[Statement, Parsed] | None:
-    """Return a statement prefixed with the name of the last finding in the previous statement, and its parsed
-    sentence; None if there is no such finding, or if the statement adds nothing about it.
+    """Return a statement prefixed with the name of the last finding that the previous statement does not
+    deny, and its parsed sentence; None if there is no such finding, or if the statement adds nothing about
+    the finding.
 
     Parameters
     ----------
@@ -388,7 +389,7 @@ class Coverage(NamedTuple):
     statements : the (start, end) of each statement about this study that has a meaningful word.
     unread : the (start, end) of each statement in which nothing was read.
     in_part : the statements with an unused word.
-    sections : the sections, in order.
+    sections : the sections, in the order of :func:`radeval_lib.rules.report_text.sections`.
     remarks : the reason why the text as a whole was not read, and the words whose spelling was corrected.
     """
 

@@ -105,10 +105,12 @@ class NormalStatement:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The findings and normal statements of a report, in the report's order.
+    """The findings and normal statements of a report, in the order of its statements.
 
-    ``strays`` are the (start, end) of names that were left out because they would be the only words of
-    another region of the body.
+    The statements have the order of :func:`radeval_lib.rules.report_text.statements`. In a statement, a
+    finding that is stated for each side separately may come after later findings. ``strays`` are the
+    (start, end) of names that were left out because they would be the only words of another region of the
+    body.
     """
 
     findings: tuple[Finding, ...]

@@ -86,8 +86,9 @@ class ScopeWords(NamedTuple):
     Attributes
     ----------
     denied : for each word, whether a negation reaches it; length n.
-    doubted : for each word, the strength of the weakest hedge that reaches it: :data:`POSSIBLE`,
-        :data:`PROBABLE`, or 0 if none does; length n.
+    doubted : for each word, the strength of the hedge that reaches back to it or, if there is none, of the
+        weakest hedge that reaches forward to it: :data:`POSSIBLE`, :data:`PROBABLE`, or 0 if no hedge reaches
+        it; length n.
     hypothetical : for each word, whether a phrase such as "rule out" or "history of" reaches it; length n.
     clause : for each word, the index of the first word of its clause; length n.
     links : indices of words that link a finding to the diagnosis of which it is a sign ("likely represents").
@@ -318,8 +319,9 @@ def _denial_continues(
 
     The list ends if a clause follows. Otherwise it continues if "or" or "nor" follows before the next cue and
     before "may". Without "or", it ends if one of these comes before the next comma: a finding that lists
-    rarely deny, a finding with "may", a finding whose verb no word such as "seen" follows, or a descriptor
-    among the first three words. ``cue_at`` maps the index of a cue's first word to the cue.
+    rarely deny, a finding with "may", a finding whose verb no word such as "seen" follows, or a degree, size,
+    change or side that begins among the first three words. ``cue_at`` maps the index of a cue's first word to
+    the cue.
     """
     points_back = any(token.word in _PRONOUNS for token in words[comma + 1 : comma + 2])
     if points_back or _starts_clause(words, comma, flags.subjects):

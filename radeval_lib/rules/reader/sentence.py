@@ -262,7 +262,8 @@ def _link_signs(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _select_joined_diagnoses(
     sentence: MarkedSentence, mentions: list[Mention], diagnoses: list[int]
 ) -> tuple[int, ...]:
-    """Return the first diagnosis and those joined to it by "or" with no anatomical place in between.
+    """Return the first diagnosis and those joined to it by "or", "versus" or "/", between which there are
+    no other words than those in ``_ALTERNATIVE_WORDS``.
 
     ``diagnoses``, like the result, are indices into ``mentions``.
     """
@@ -348,7 +349,11 @@ def _classify_words(sentence: MarkedSentence, mentions: list[Mention]) -> list[s
 
 
 def _find_unused_negations(sentence: MarkedSentence, mentions: list[Mention]) -> list[PhraseMatch[str]]:
-    """Return the negations that deny none of the mentions; mark the others, and all hedges, as used."""
+    """Return the negations that reach forward but deny none of the mentions.
+
+    Mark as used the other cues that reach forward and, of those that reach back, all hedges and the negations
+    after a denied mention.
+    """
     unused = []
     for cue in sentence.scope.forward_cues:
         if cue.value != "negation_before":

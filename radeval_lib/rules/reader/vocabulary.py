@@ -519,7 +519,8 @@ def expand_region(region: str) -> tuple[str, ...]:
 def find_neighbours(regions: Mapping[str, str]) -> dict[str, frozenset[str]]:
     """Return a mapping from each vertebra and rib to its neighbours and the regions that include it.
 
-    ``regions`` maps the name of a region to its ends, such as "t11-l2" (:func:`expand_region`).
+    ``regions`` maps the name of a region to its ends, such as "t11-l2". Raises the errors of
+    :func:`expand_region`.
     """
     table: dict[str, set[str]] = {key: set() for key in (*SPINE, *RIBS)}
     for series in (SPINE, RIBS):

@@ -121,7 +121,8 @@ def statements(text: str) -> tuple[Statement, ...]:
     """Return the statements of a report that contain a letter or digit: those from tables with a column for
     each side come first, then the others in the report's order.
 
-    Statements in a list of absent findings begin with "no ". An empty text has no statements.
+    Headings of sections and of lists are not statements. Statements in a list of absent findings begin with
+    "no ". An empty text has no statements.
 
     Raises
     ------
@@ -224,15 +225,15 @@ def findings(text: str) -> tuple[Statement, ...]:
 
 
 def sections(text: str) -> tuple[Section, ...]:
-    """Return the sections of a report in order; neighbouring sections of the same kind are merged. Raises
-    the errors of :func:`statements`."""
+    """Return the sections of a report, in the order of their statements (:func:`statements`); neighbouring
+    sections of the same kind are merged. Raises the errors of :func:`statements`."""
     runs = [list(run) for _, run in groupby(statements(text), key=lambda statement: statement.section)]
     return tuple(Section(run[0].section, (run[0].start, run[-1].end)) for run in runs)
 
 
 def _rewrite_template(piece: str) -> str:
-    """Return a statement with template markers replaced by words, padded to the same length: "Pneumothorax
-    - No" becomes "Pneumothorax:  No", "(-) effusion" becomes "no  effusion"."""
+    """Return a statement with template markers replaced by a colon, a word or only spaces, padded to the same
+    length: "Pneumothorax - No" becomes "Pneumothorax:  No", "(-) effusion" becomes "no  effusion"."""
     if match := _LEADING_SIGN.match(piece):
         denied = match[1] == "-" or match[2] == " "
         piece = ("no " if denied else "").ljust(match.end()) + piece[match.end() :]
@@ -258,8 +259,9 @@ def _rewrite_answer(match: re.Match[str]) -> str:
 def _split_pieces(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield (kind of section, start, end) of every piece of text between breaks and headings.
 
-    If the findings have a heading, a section extends to the next heading. If they have none, a history
-    extends to the end of its paragraph, or to the first sentence that is not about the patient.
+    If the findings have a heading, a section extends to the next heading. If they have none, a section that
+    is not about this study, such as a history, extends to the end of its paragraph, or to the first later
+    sentence that is not about the patient. A signature ends at the end of a line at the latest.
     """
     headings = find_headings(text)
     impressions = ("impression", "conclusion", "opinion")  # Findings above one may lack a heading.
@@ -387,7 +389,7 @@ def _find_item_numbers(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for match in _NUMBER.finditer(text):
         number = int(match[1] or match[2])
-        # One number may be missing, because a number directly after a digit ("24.73)Opacity") is not matched.
+        # Up to two numbers may be missing: one directly after a digit ("24.73)Opacity") is not matched.
         if expected <= number <= expected + 2 * bool(spans) and not _is_in_brackets(text, match.start()):
             spans.append(match.span())
             expected = number + 1
@@ -527,7 +529,8 @@ _HEADING_NAMES = {
     r"|diagnosis|bottom\sline",
 }
 _ANY_NAME = "|".join(f"(?P<{kind.replace(' ', '_')}>{names})" for kind, names in _HEADING_NAMES.items())
-# Matches a heading: it begins a statement and ends with a colon or dash, or is alone on its line in capitals.
+# Matches a possible heading: it comes after white space or punctuation and ends with a colon or dash, or it
+# is alone on its line in capitals.
 _HEADING_PATTERN = re.compile(
     rf"(?:(?<![^\s.;,!?>*•])(?i:{_ANY_NAME})[ \t]*(?::|(?P<dash>[ \t]-+(?=\s))))"
     r"|^[ \t]*(?P<alone>[A-Z][A-Z /&]{3,40})[ \t]*(?=\n|$)",

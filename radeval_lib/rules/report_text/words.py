@@ -98,7 +98,8 @@ def tokenize(text: str) -> list[Token]:
     """Return the normalized words and the punctuation tokens of a text, in order.
 
     Words are split at hyphens and apostrophes, which are dropped, as are full stops. Abbreviations such as
-    "b/l", "Rt" and "PNA" are expanded; each resulting word has the position of the abbreviation.
+    "b/l", "Rt" and "PNA" are expanded; each resulting word has the position of the abbreviation. A
+    capitalized word after a title ("Dr. Small") becomes :data:`MASK`.
     """
     token_list: list[Token] = []
     last_word = ""
