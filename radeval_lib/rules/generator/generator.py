@@ -73,7 +73,8 @@ def generate(
 
     Parameters
     ----------
-    style : the style of every report; by default, one is drawn for each.
+    style : "hospital" (routine care) or "encyclopaedic" (teaching cases); by default, one is drawn for each
+        report.
     modality_anatomy : a pair such as ``("X-Ray", "CHEST")``, or several, from which one is drawn for each
         report; by default, all pairs of the lexicon.
     min_findings : the minimum number of findings; a report has fewer only if fewer can be drawn without a
@@ -106,7 +107,7 @@ def report_at(
 
     Parameters
     ----------
-    style : the style of the report; by default, it is drawn.
+    style : "hospital" (routine care) or "encyclopaedic" (teaching cases); by default, it is drawn.
     modality_anatomy : a pair such as ``("X-Ray", "CHEST")``, or several, from which one is drawn; by default,
         all pairs of the lexicon.
     min_findings : the minimum number of findings; the report has fewer only if fewer can be drawn without a

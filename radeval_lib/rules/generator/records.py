@@ -21,6 +21,8 @@ Side = Literal["left", "right", "bilateral"]
 Change = Literal["new", "increased", "decreased", "unchanged"]
 Certainty = Literal["present", "uncertain"]
 
+#: Reports in "hospital" style are like those of routine care (MIMIC-IV), with abbreviations; reports in
+#: "encyclopaedic" style are like teaching cases (Radiopaedia), with rarer diseases and more on appearance.
 STYLES: tuple[Style, ...] = ("hospital", "encyclopaedic")
 CHANGES: tuple[Change, ...] = ("new", "increased", "decreased", "unchanged")
 

@@ -1,6 +1,7 @@
 """Defines the entries of the lexicon, and compiles the markup of its phrases to text with annotations.
 
-``lexicon/README.md`` describes the keys of an entry in the YAML files.
+``lexicon/README.md`` describes the keys of an entry in the YAML files. Sentences are given for two styles,
+"hospital" (reports of routine care) and "encyclopaedic" (teaching cases); only the former has abbreviations.
 
 Names of findings, places and descriptors (:func:`parse_name`)::
 
