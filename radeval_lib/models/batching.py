@@ -300,7 +300,8 @@ def avoid_padding(module: torch.nn.Module) -> Iterator[None]:
     """Train a module's BERT encoders on packed instead of padded batches, for a ``with`` block.
 
     Packing saves time on a CPU. Computation on a GPU or without gradients is unaffected, as are decoders and
-    encoders other than BERT. A packed encoder returns the same result as for the padded batch.
+    encoders other than BERT. A packed encoder returns the same result as for the padded batch, except that
+    the hidden states of padding are 0 and that dropout draws other random numbers.
     """
     from transformers import BertModel
 
@@ -320,8 +321,9 @@ def _make_packed_forward(encoder: Any, padded_forward: Callable[..., Any]) -> Ca
     """Return a replacement for the ``forward`` of a BERT encoder that packs several texts into a row.
 
     A block-diagonal attention mask keeps each text from attending to the others, and positions restart with
-    each text. The result is that of ``padded_forward``, the encoder's original method, which is called on the
-    padded batch if packing is impossible or saves too little (:func:`pack_sequences`).
+    each text. The result is that of ``padded_forward``, the encoder's original method, except for dropout and
+    for the hidden states of padding, which are 0. ``padded_forward`` itself is called on the padded batch if
+    packing is impossible or saves too little (:func:`pack_sequences`).
     """
     import torch
     from transformers.modeling_outputs import BaseModelOutputWithPooling

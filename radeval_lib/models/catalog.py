@@ -195,7 +195,8 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
 def load_card(name: str) -> ModelCard:
     """Return the description of a model from its manifest, ``<name>.yml`` in ``data_manifests/models/``.
 
-    Raises :class:`~radeval_lib.errors.ModelError` if there is no such manifest.
+    Raises :class:`~radeval_lib.errors.ModelError` if there is no such manifest, yaml.YAMLError if the file is
+    not YAML, and pydantic.ValidationError if a key is unknown, missing or malformed.
     """
     path = MODELS / f"{name}.yml"
     if not path.is_file():
@@ -256,7 +257,8 @@ def hash_model(name: str | Path) -> str:
     For a folder, it covers weights, vocabulary and settings, but no keys that do not affect the output; for a
     Hugging Face Hub model, its name and the revision at which it is loaded (only the name if no revision is
     set); for the rules, a server's model or a model of the package ``radgraph``, only the name. Raises
-    :class:`~radeval_lib.errors.ModelError` if the name has none of these forms.
+    :class:`~radeval_lib.errors.ModelError` if the name has none of these forms, or if it denotes the packaged
+    MiniLM and its package is not installed.
     """
     if str(name) == RULES or str(name).startswith((RADGRAPH, *URL_PREFIXES)):
         return checksums.of_text(str(name))

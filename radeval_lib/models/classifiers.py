@@ -34,7 +34,13 @@ class TextClassifier:
     ----------
     init_model : folder or Hugging Face Hub name of the encoder. The weights of the new layer are drawn from
         torch's global generator.
-    labels : the classes, at least two, each once; class i of the logits is ``labels[i]``.
+    labels : the classes, at least two, each once; class i of the logits is ``labels[i]``. The methods
+        ``make_example`` and ``measure`` raise KeyError for a document of another class.
+
+    Raises
+    ------
+    ModelError
+        If the encoder cannot be loaded.
     """
 
     new_layers = ("classifier.", "score.")
@@ -96,7 +102,7 @@ def freeze(encoder: Any) -> torch.nn.Module:
     The encoder's weights are frozen in place, and the module stays in evaluation mode. Its ``forward`` takes
     ``input_ids`` and ``attention_mask``, shape (n, tokens), padded on the right, and returns an object with
     the attribute ``last_hidden_state``, shape (n, tokens, h), which is 0 in padding; h is the size of the
-    encoder's hidden states. Each distinct text is encoded only once, and its states are kept in memory.
+    encoder's hidden states. The states of each text are kept in memory and reused in later batches.
     """
     import torch
 
@@ -142,7 +148,7 @@ class FrozenEncoder(Encoder):
     Raises
     ------
     ModelError
-        If the model cannot be loaded or has no fast tokenizer, or ``device`` is not available.
+        If the model cannot be loaded or has no fast tokenizer, or ``device`` is unknown or not available.
     """
 
     def __init__(self, model: str | Path, *, device: str = "auto") -> None:

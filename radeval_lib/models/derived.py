@@ -194,7 +194,8 @@ def check_permission(name: str, root: Path | None) -> None:
     """Raise StatementError if a model may not receive the texts in a data root.
 
     If the model ``name`` is on a server, restricted texts in the data root ``root`` may be sent there only if
-    a signed statement allows it.
+    a signed statement allows it. A malformed statement raises the same error. Without a data root (None), no
+    model is refused.
     """
     require_statements(list_restricted(root), name, root)
 
@@ -203,8 +204,8 @@ def make_ready(name: str, folder: Path, seed: int) -> str:
     """Return the folder or name from which a model can be loaded.
 
     If ``name`` has the prefix :data:`~radeval_lib.models.catalog.UNTRAINED`, the model is made in ``folder``
-    with random weights (:func:`make_untrained`), and its folder is returned. Otherwise, ``name`` is returned
-    unchanged.
+    with random weights (:func:`make_untrained`), and its folder is returned; the errors are those of that
+    function. Otherwise, ``name`` is returned unchanged.
     """
     return make_untrained(name, folder, seed) if name.startswith(catalog.UNTRAINED) else name
 
@@ -223,7 +224,8 @@ def find_revision(name: str) -> str:
 def hash_model(source: str) -> str:
     """Return the SHA-256 that identifies a model's output (:func:`~radeval_lib.models.catalog.hash_model`).
 
-    ``source``: the folder or name that :func:`make_ready` returned.
+    ``source``: the folder or name that :func:`make_ready` returned. Raises
+    :class:`~radeval_lib.errors.ModelError` if ``source`` is not the folder or name of a model.
     """
     return catalog.hash_model(source)
 
@@ -261,8 +263,8 @@ def prepare_start(
     Raises
     ------
     ModelError
-        If the model cannot be loaded, its vocabulary cannot be trimmed, or ``graphs`` lacks sentences of a
-        split.
+        If the model cannot be loaded, its vocabulary cannot be trimmed, or, with ``after_graphs:``,
+        ``graphs`` lacks sentences of a split or ``device`` is unknown or not available.
     """
     target, all_texts = Path(folder), list(texts)
     model = name.removeprefix(catalog.UNTRAINED).removeprefix(catalog.AFTER_GRAPHS)
@@ -295,7 +297,7 @@ def make_test_model(role: str, folder: Path) -> str:
     Raises
     ------
     ModelError
-        If ``role`` has another value.
+        If ``role`` has another value, or the packaged encoder is needed and not installed.
     """
     from radeval_lib.models.graph_model import GraphModel, GraphSettings
     from radeval_lib.models.ner_models import make_scheme

@@ -166,6 +166,11 @@ def compare_spans(
     ----------
     gold, predicted : the (start, end, type) spans of each sentence, as word offsets; ``end`` is exclusive.
     lengths : the number of words of each sentence.
+
+    Raises
+    ------
+    ValueError
+        If a span is empty or extends beyond its sentence, or if the three sequences differ in length.
     """
     counts, correct_words = Counts(), 0
     for gold_spans, predicted_spans, length in zip(gold, predicted, lengths, strict=True):

@@ -239,7 +239,8 @@ class SentenceSelector:
         """Fit the selector to the sentences that :func:`choose_oracle` chooses in ``pairs``; return it.
 
         The threshold with the highest mean ROUGE-L on ``dev`` is taken; in a tie, the lowest. Raises
-        :class:`~radeval_lib.errors.ModelError` if ``pairs`` or ``dev`` is empty.
+        :class:`~radeval_lib.errors.ModelError` if ``pairs`` or ``dev`` is empty, and ValueError if every
+        sentence in ``pairs`` is chosen, so that there is nothing to tell apart.
         """
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler

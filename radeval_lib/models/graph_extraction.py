@@ -42,7 +42,10 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
     Raises
     ------
     ModelError
-        If ``name`` is none of these, or the model or file cannot be loaded.
+        If ``name`` is none of these, if the model cannot be loaded, if ``device`` is unknown or not
+        available, or if two annotations of the same text in the file have different entities.
+    FormatError
+        If the file is not JSON, or an annotation in it is malformed.
     """
     if str(name).startswith(RADGRAPH):
         return PackageExtractor(str(name).removeprefix(RADGRAPH), device=device)
@@ -51,7 +54,7 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
         return RecordedGraphs(path)
     if not (path / SETTINGS).is_file():
         remedy = f"Use a graph model's folder, {RADGRAPH}NAME, or a JSON file of annotations."
-        raise ModelError(f"not a graph model: it has no file {SETTINGS}", path.name, remedy)
+        raise ModelError(f"neither a folder with {SETTINGS} nor an existing JSON file", path.name, remedy)
     return ModelExtractor(path, device=device)
 
 
@@ -83,7 +86,7 @@ def open_shared_extractor(name: str, device: str) -> Extractor:
     """Return the extractor that :func:`open_extractor` loads, as the same object for equal arguments.
 
     Several metrics annotate the same texts, and thus share the extractor's cache. The two most recently used
-    extractors are kept.
+    extractors are kept. Raises the errors of :func:`open_extractor`.
     """
     return open_extractor(name, device=device)
 
@@ -101,7 +104,7 @@ class ModelExtractor:
     Raises
     ------
     ModelError
-        If the folder has no graph model that can be loaded.
+        If the folder has no graph model that can be loaded, or ``device`` is unknown or not available.
     """
 
     def __init__(self, model: str | Path, *, device: str) -> None:
@@ -129,7 +132,8 @@ class PackageExtractor:
     Raises
     ------
     ModelError
-        If the package is not installed or cannot load the model.
+        If the package is not installed or cannot load the model, a weight is infinite or NaN, or ``device``
+        is unknown or not available.
     """
 
     def __init__(self, model: str, *, device: str) -> None:
@@ -151,10 +155,14 @@ class PackageExtractor:
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """Return the annotation that the package predicts for each text, in order.
 
+        Errors number the texts that the package gets: the distinct ones that are neither blank nor cached.
+
         Raises
         ------
         ModelError
-            If the package returns no annotation for a text, or an invalid one.
+            If the package returns no annotation for a text.
+        FormatError
+            If the package returns an invalid annotation.
         """
         # The package would read a blank text as the word "None", so blank texts are not passed to it.
         nonblank = [text for text in texts if text.strip()]
@@ -165,7 +173,7 @@ class PackageExtractor:
         """Return the annotation of each text; no text may be blank. Raise the errors of :meth:`annotate`."""
         annotations = self._model(texts)
         for number, text in enumerate(texts):
-            where = f"{self.name}, text {number} (from 0)"
+            where = f"{self.name}, text {number} (from 0) of {len(texts)} new ones"
             if str(number) not in annotations:  # the package has printed the reason
                 problem = f"the package returns no annotation for a text of {len(text.split())} words"
                 raise ModelError(problem, where, "Shorten the text, or leave it out.")
@@ -196,7 +204,8 @@ class RecordedGraphs:
     """An extractor that looks up the annotations of texts in a JSON file; white space in texts is ignored.
 
     ``path``: a file in RadGraph format. Raises :class:`~radeval_lib.errors.ModelError` if two annotations of
-    the same text have different entities.
+    the same text have different entities, and :class:`~radeval_lib.data.errors.FormatError` if the file is
+    not JSON or an annotation is malformed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -218,7 +227,7 @@ class RecordedGraphs:
         if None in annotations:
             problem = f"{annotations.count(None)} of {len(texts)} texts have no annotation in this file; "
             problem += f"the first is text {annotations.index(None)}, counted from 0"
-            raise ModelError(problem, self.name, "Add annotations of these texts, word for word.")
+            raise ModelError(problem, self.name, "Add an annotation of each of these texts to the file.")
         return [annotation for annotation in annotations if annotation is not None]
 
 

@@ -151,8 +151,8 @@ def count_matches(
     must be correct, too (PURE's Rel+). Of several entities of one span, or relations of one ordered pair,
     only the last counts.
 
-    Like DyGIE++ (repository at b55dec4, ``dygie/training``), this leaves out gold entities of more than
-    ``max_width`` words, which the model cannot find, and so overestimates recall. All gold relations are
+    Like DyGIE++ (repository at b55dec4, ``dygie/training``), this function leaves out gold entities of more
+    than ``max_width`` words, which the model cannot find, and so overestimates recall. All gold relations are
     counted.
 
     Parameters
@@ -314,9 +314,9 @@ def build_graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module
             """Return the indices of the spans to pair, ascending, shape (units, k), with -1 as padding.
 
             Without ``labels``, a span is paired if its most probable class is not "none". With ``labels``, in
-            training, all gold spans are paired and, up to half the number of the unit's words, the most
-            probable other spans. ``entities`` are the logits that ``forward`` returns; the other arguments
-            are those of ``forward``.
+            training, all gold spans are paired, and then the most probable other spans until half as many
+            spans are paired as the unit has words. ``entities`` are the logits that ``forward`` returns; the
+            other arguments are those of ``forward``.
             """
             margin = (entities[..., 1:].amax(-1) - entities[..., 0]).detach().float()
             margin = margin.masked_fill(word_counts < 1, -torch.inf)
@@ -375,6 +375,11 @@ class GraphModel:
     init_model : folder or Hugging Face Hub name of the encoder. The weights of the new head are drawn from
         torch's global generator.
     settings : labels, and settings of network and training.
+
+    Raises
+    ------
+    ModelError
+        If the encoder cannot be loaded or has no fast tokenizer.
     """
 
     new_layers = ("head.",)
@@ -396,7 +401,8 @@ class GraphModel:
     def load(cls, folder: str | Path, *, device: str = "auto") -> GraphModel:
         """Return the model that :meth:`save` wrote to ``folder``, in evaluation mode on ``device``.
 
-        Raises :class:`~radeval_lib.errors.ModelError` if the folder has no such model.
+        Raises :class:`~radeval_lib.errors.ModelError` if the folder has no such model that can be loaded, or
+        if ``device`` is unknown or not available.
         """
         path = Path(folder)
         model = cls(path, read_settings(path / SETTINGS, GraphSettings))
@@ -549,6 +555,11 @@ def make_graph_model(
     corpus : annotated texts; the model's labels are those that occur in them, in alphabetical order.
     seed : seed of the head's weights.
     settings : fields of :class:`GraphSettings` other than the labels, as keyword arguments.
+
+    Raises
+    ------
+    ModelError
+        If the encoder cannot be loaded or has no fast tokenizer.
     """
     records = list(corpus)
     entity_types = tuple(sorted({entity.label for record in records for entity in record.entities}))

@@ -137,7 +137,7 @@ class EndpointJudge:
             answer = choice["text"] if is_released else choice["message"]["content"]
         except (requests.RequestException, LookupError, TypeError) as error:
             problem = f"the server gave no usable answer ({type(error).__name__}: {error})"
-            remedy = f"Check that the server is running and names its model {self.model!r}."
+            remedy = f"Check that the server runs and names its model {self.model!r}; read the server's log."
             raise JudgeError(problem, self.url, remedy) from error
         if not (answer and answer.strip()):
             remedy = "Check that the server runs a chat model, or use another model."
@@ -197,7 +197,8 @@ class CachedJudge:
         """Return the answer to each pair of (reference, candidate), in the order of ``pairs``.
 
         The other judge is asked once about each distinct pair whose answer is not stored. ``keep``: function
-        that is called once, at the end, with a mapping from position in ``pairs`` to answer.
+        that is called once, at the end, with a mapping from position in ``pairs`` to answer. Raises the
+        errors of the other judge, and FileError if the file cannot be used.
         """
         texts = [f"{len(reference)}:{reference}{candidate}" for reference, candidate in pairs]
         keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
@@ -238,9 +239,13 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
         If ``model`` is given although ``name`` is not a URL, if the URL is not on this machine, or if no
         model is named for a server.
     ModelError
-        If ``name`` denotes a language model that cannot be loaded.
+        If ``name`` denotes a language model that cannot be loaded, or ``device`` is unknown or not available.
     StatementError
-        If ``name`` is a URL, and no signed statement allows sending the data root's restricted texts there.
+        If ``name`` is a URL, and no signed statement allows sending the data root's restricted texts there,
+        or a statement is malformed.
+    DataRootError
+        If ``name`` is a URL, and the environment variable for the data root does not name a folder outside
+        ``build/``.
     FileError
         If the cache cannot be used.
     """

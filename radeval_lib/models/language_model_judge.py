@@ -85,9 +85,9 @@ _INDENTED = re.sub(r"\n(?=[^\n])", "\n    ", _PROMPT)
 def is_released(name: str, chat_template: str | None = None) -> bool:
     """Return whether a model is a released GREEN model.
 
-    It is if ``name`` contains the name of one, or if the tokenizer's ``chat_template`` reads the keys
-    ``from`` and ``value`` of a turn, as in released models, instead of ``role`` and ``content``. The template
-    is None if the tokenizer has none or is unknown.
+    The model is one if ``name`` contains the name of a released model, or if the tokenizer's
+    ``chat_template`` reads the keys ``from`` and ``value`` of a turn, as in released models, instead of
+    ``role`` and ``content``. The template is None if the tokenizer has none or is unknown.
     """
     return bool(_RELEASED_NAME.search(name)) or _RELEASED_TURN in (chat_template or "")
 
@@ -119,8 +119,9 @@ class CausalJudge:
     tokenizer has. Any other model gets this library's prompt, in its tokenizer's chat template if there is
     one, else followed by :data:`AFTER_PROMPT`, as in :class:`JudgeTuning`.
 
-    If a prompt leaves no room for the answer, its two reports are shortened. The released package instead
-    truncates the end of the prompt, including the tag after which the model should answer.
+    Reports are truncated to :data:`~radeval_lib.rules.judge.base.LONGEST` words, and further if the prompt
+    leaves no room for the answer. The released package instead truncates the end of such a prompt, including
+    the tag after which the model should answer.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ class CausalJudge:
     Raises
     ------
     ModelError
-        If the model cannot be loaded.
+        If the model cannot be loaded, or ``device`` is unknown or not available.
     """
 
     def __init__(
@@ -195,8 +196,9 @@ class CausalJudge:
         """Return the token ids of the prompt for two reports, shortened so that the answer fits into the
         context.
 
-        Both reports are truncated to the same number of words: first that of the longer report, then 25 fewer
-        each time, until prompt and longest answer fit.
+        Both reports are truncated to the same number of words: first that of the longer report, but at most
+        :data:`~radeval_lib.rules.judge.base.LONGEST`, then 25 fewer each time, until prompt and longest
+        answer fit.
 
         Raises
         ------

@@ -38,6 +38,11 @@ class MaskedLanguageModel:
     init_model : folder or Hugging Face Hub name of an encoder whose tokenizer has a mask token, and whose
         embeddings and hidden states have the same size.
     seed : seed of the masks. The head's weights are drawn from torch's global generator.
+
+    Raises
+    ------
+    ModelError
+        If the encoder cannot be loaded.
     """
 
     new_layers = ("head.", "bias.")

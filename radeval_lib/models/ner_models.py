@@ -97,10 +97,15 @@ class IobScheme(Scheme):
     ----------
     init_model : folder or Hugging Face Hub name of the encoder. The weights of the new layer are drawn from
         torch's global generator.
-    types : entity types, each once.
+    types : entity types, each once. :meth:`encode` raises KeyError for an entity of another type.
     first_pieces : whether only the first token of each word has a label, as in RaLEs, Section 4.2.2: "For
         words comprised of multiple sub-word tokens, the label is assigned to the first token". If True, the
         other tokens are left out of the loss and of decoding, which follows ``seqeval``'s default mode.
+
+    Raises
+    ------
+    ModelError
+        If the encoder cannot be loaded or has no fast tokenizer.
     """
 
     def __init__(
@@ -254,11 +259,18 @@ def build_span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
 class SpanScheme(Scheme):
     """A classifier of spans of words, initialized from any encoder; overlapping entities are all kept.
 
+    In training examples, entities of other types and those of more than ``max_width`` words are left out.
+
     Parameters
     ----------
     init_model : folder or Hugging Face Hub name of the encoder. The weights of the new head are drawn from
         torch's global generator.
     settings : entity types and shape of the head.
+
+    Raises
+    ------
+    ModelError
+        If the encoder cannot be loaded or has no fast tokenizer.
     """
 
     precision: batching.Precision = "auto"
@@ -279,7 +291,8 @@ class SpanScheme(Scheme):
     ) -> SpanScheme:
         """Return the span classifier that :meth:`save` wrote to ``folder``, in evaluation mode on ``device``.
 
-        Raises :class:`~radeval_lib.errors.ModelError` if the folder has no such model.
+        Raises :class:`~radeval_lib.errors.ModelError` if the folder has no such model that can be loaded, or
+        if ``device`` is unknown or not available.
         """
         path = Path(folder)
         scheme = cls(path, pretrained.read_settings(path / SETTINGS, SpanSettings))
@@ -356,6 +369,11 @@ def make_scheme(name: Literal["iob", "span"], init_model: str | Path, seed: int 
     init_model : folder or Hugging Face Hub name of the encoder.
     seed : seed of the new layers' weights.
     fields : fields of :class:`SpanSettings`, as keyword arguments; the IOB scheme ignores them.
+
+    Raises
+    ------
+    ModelError
+        If the encoder cannot be loaded or has no fast tokenizer.
     """
     with batching.seed_torch(seed):
         return IobScheme(init_model) if name == "iob" else SpanScheme(init_model, SpanSettings(**fields))
@@ -385,7 +403,7 @@ class IobNerModel:
     Raises
     ------
     ModelError
-        If the model cannot be loaded, or has other labels.
+        If the model cannot be loaded or has other labels, or ``device`` is unknown or not available.
     """
 
     def __init__(
@@ -489,7 +507,7 @@ def open_ner_model(
     Raises
     ------
     ModelError
-        If the model cannot be loaded.
+        If the model cannot be loaded or has other labels, or ``device`` is unknown or not available.
     """
     if (Path(model) / SETTINGS).is_file():
         return SpanScheme.load(model, device=device, precision=precision)

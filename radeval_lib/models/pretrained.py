@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound="Settings")
 
-_COPY_AGAIN = "Download or copy the model's whole folder again."
+_COPY_AGAIN = "Download or copy the model's whole folder again; if that does not help, use another model."
 _TIMEOUTS = (3, 5)  # seconds to connect to the Hugging Face Hub, and to wait for its response
 _UNUSED_EMBEDDINGS = 128, 0.04
 """Limits for the number of embeddings without a token: a number, and a share of all embeddings (0 to 1). The
@@ -156,7 +156,7 @@ def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
                 config = AutoConfig.from_pretrained(source, **options)
     except Exception as error:
         first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        remedy = "Use a complete folder of this type of model; for a Hub model, check access and network."
+        remedy = f"Use a complete folder for {factory.__name__}; for a Hub model, check access and network."
         where = f"model {Path(source).name}"
         raise ModelError(f"transformers cannot load it: {first_line:.200}", where, remedy) from error
     size = getattr(config, "vocab_size", None)  # None unless a tokenizer is loaded
@@ -195,7 +195,7 @@ def load_model(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any
     prefix = f"{model.base_model_prefix}."
     allowed = {key for key in missing for part in patterns if fnmatchcase(key.removeprefix(prefix), part)}
     if refused := sorted(missing - allowed):
-        problem = f"{len(refused)} weights are missing or have the wrong shape: {list_names(refused, 50)}"
+        problem = f"weights are missing or have the wrong shape ({len(refused)}): {list_names(refused, 50)}"
         raise ModelError(problem, where, _COPY_AGAIN)
     check_finite(model.state_dict(), Path(name).name)
     for module in use.unneeded:  # removed, so that its random weights are not saved

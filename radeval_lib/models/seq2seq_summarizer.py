@@ -140,6 +140,11 @@ class Seq2SeqSummarizer:
     tokenizer : the model's tokenizer.
     settings : settings of input and decoding.
     device : ``auto``, ``cpu`` or ``cuda``, to which the model is moved.
+
+    Raises
+    ------
+    ModelError
+        If ``device`` is unknown or not available.
     """
 
     name = "sequence-to-sequence model"
@@ -171,7 +176,7 @@ class Seq2SeqSummarizer:
         Raises
         ------
         ModelError
-            If the model cannot be loaded.
+            If the model cannot be loaded, or ``device`` is unknown or not available.
         """
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 

@@ -143,7 +143,10 @@ def train(
     Raises
     ------
     ModelError
-        If ``records`` or ``dev`` is empty.
+        If ``records`` or ``dev`` is empty, or the settings name an unknown device or a GPU that torch cannot
+        find.
+    KeyError
+        If the task's ``measure`` does not return the measure named in the settings.
     """
     import torch
     from transformers import set_seed
