@@ -47,8 +47,8 @@ class Description:
 def draw_descriptions(rng: np.random.Generator, reports: int, overlaps: Sequence[float]) -> list[Description]:
     """Return random descriptions, one per report and model, report by report.
 
-    ``reports`` is the number of reports; ``overlaps`` has, for each model, the probability (0 to 1) of
-    repeating a statement of the reference.
+    ``rng`` draws the random numbers; ``reports`` is the number of reports; ``overlaps`` has, for each model,
+    the probability (0 to 1) of repeating a statement of the reference.
     """
     descriptions = []
     for report in range(reports):
@@ -74,6 +74,7 @@ def count_facts(
 
     Parameters
     ----------
+    rng : the generator that draws the random numbers.
     descriptions : from :func:`draw_descriptions`.
     granularity : for each rater, the probability (0 to 1) of starting a new fact at a boundary between two
         statements.

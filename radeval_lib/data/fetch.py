@@ -84,6 +84,8 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
         If the data root has no file of the data set.
     DataRootError
         If there is no data root.
+    ManifestError
+        If the data set is unknown.
     """
     folder = _require_root(root)
     found_files = [file for file in check_files(folder, dataset) if file.state != "missing"]
@@ -110,6 +112,8 @@ def fetch(dataset: str, root: Path | None, *, say: Say = print) -> list[Path]:
     ------
     DataRootError
         If there is no data root.
+    ManifestError
+        If the data set is unknown.
     FetchError
         If a download fails, or the manifest has no URL for a missing file; in this case, the error lists the
         steps to get the file.
@@ -181,8 +185,8 @@ def _download(manifest: Manifest, entry: DataFile, folder: Path) -> Path:
         response = getattr(error, "response", None)
         cause = repr(error) if response is None else response.status_code
         remedy = (
-            f"Run `hf auth login`, accept the conditions on huggingface.co/datasets/{manifest.hub}, and run "
-            "this command again."
+            "Check the connection; if access is refused, run `hf auth login` and accept the conditions on "
+            f"huggingface.co/datasets/{manifest.hub}; then run the command again."
             if manifest.revision
             else f"Check the connection to {urlsplit(entry.url).hostname} and run the command again; or get "
             f"{entry.url} in another way and run `radbook data add {manifest.name} FILE`."
@@ -220,6 +224,8 @@ def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print
         If the data set is unknown or has no file of that name; in this case, nothing is copied.
     ChecksumError
         If a file differs from its manifest entry; this file and those after it are not copied.
+    OSError
+        If one of ``paths`` does not exist or cannot be read.
     """
     folder, manifest = _require_root(root), load_manifest(dataset)
     entries = []

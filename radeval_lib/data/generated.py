@@ -1,7 +1,7 @@
 """Generate records of the types that loaders return, for roles without data files.
 
-Each public generator takes ``size``, the number of generated reports unless its docstring says otherwise, and
-``seed``; equal arguments give equal records.
+Each function ``generate_<records>`` takes ``size``, the number of generated reports unless its docstring says
+otherwise, and ``seed``; equal arguments give equal records.
 """
 
 from __future__ import annotations

@@ -20,14 +20,15 @@ def load(path: Path) -> list[JudgedPair]:
     Raises
     ------
     FormatError
-        If a conversation is not one turn from ``human`` and then one from ``gpt``.
+        If the file is not JSON, a conversation is not one turn from ``human`` and then one from ``gpt``, or a
+        turn lacks a key or is empty.
     """
 
     def parse_pair(item: reading.Entry) -> JudgedPair:
         key = next((key for key in CONVERSATION_KEYS if key in item), CONVERSATION_KEYS[0])
         turns = [reading.Entry(turn, item.where) for turn in item.take(key, list)]
         if tuple(turn.take("from", str) for turn in turns) != TURNS:
-            raise ValueError(f"it has {len(turns)} turns; write one from 'human', then one from 'gpt'")
+            raise ValueError(f"the {len(turns)} turns are not one from 'human', then one from 'gpt'")
         texts = (mark_restricted(turn.take("value", str), NAME) for turn in turns)
         return JudgedPair(str(item.get("id", f"{path.stem}-{item.number}")), *texts)
 

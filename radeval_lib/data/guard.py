@@ -138,8 +138,8 @@ def scan(
     corpora : a mapping from each restricted data set to its texts, which are read twice.
     public : texts whose sequences are never a leak.
     trusted : SHA-256 of each file that came with the project or a package and is not searched.
-    own_texts : the study's own texts (sources of pages, generated reports), whose phrases and identifiers are
-        not leaks.
+    own_texts : the study's own texts (sources of pages, generated reports). Their phrases, and their numbers
+        of five to seven digits that follow the name of an identifier, are not leaks.
 
     Raises
     ------

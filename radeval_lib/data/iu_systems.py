@@ -49,7 +49,8 @@ def parse_uid(study: str) -> str:
 def read_references(path: Path) -> dict[str, str]:
     """Return a mapping from each study's uid to its reference findings section, in the order of the split.
 
-    Raises FormatError if the file is not a JSON object.
+    Raises FormatError if the file is not a JSON object, IndexError if a study id has no uid, and KeyError if
+    a study has no ``section_findings``.
     """
     studies = reading.read_json(path, dict)
     return {parse_uid(study): content["section_findings"].strip() for study, content in studies.items()}
@@ -59,7 +60,8 @@ def read_outputs(path: Path, column: str, *, last: bool = False) -> dict[str, st
     """Return a mapping from each study's uid to a system's report on the study.
 
     ``column`` is the name of the column with the study id or image name. If a study has several rows, the
-    first row counts, or the last row if ``last`` is true.
+    first row counts, or the last row if ``last`` is true. Raises FormatError if the file is not CSV or a
+    column is missing, and IndexError if a study id has no uid.
     """
     rows = list(reading.read_csv(path, (column, "report")))
     return {parse_uid(row.text(column)): row.text("report") for row in (rows if last else rows[::-1])}
@@ -68,7 +70,9 @@ def read_outputs(path: Path, column: str, *, last: bool = False) -> dict[str, st
 def read(find: Find) -> list[SystemReport]:
     """Return the references, then each system's reports, in the order of the split.
 
-    The list is empty unless all files are in the data root.
+    The list is empty unless all files are in the data root. Raises the errors of :func:`read_references` and
+    :func:`read_outputs`; ValueError if the file without ids has more or fewer lines than there are studies;
+    and KeyError if a system has no report on a study.
     """
     all_paths = {name: find(name) for name in (REFERENCES, ORDERED_REFERENCES, *FILES.values())}
     paths = {name: path for name, path in all_paths.items() if path is not None}
@@ -95,7 +99,7 @@ def read_released_scores(path: Path, studies: Sequence[str]) -> dict[str, dict[s
 
     The scores are those that MoERad's repository publishes. ``studies`` are the uids in the order of MoERad's
     file of reports, which the file of scores follows. Raises ValueError if the numbers of studies and rows
-    differ.
+    differ, and FormatError if a column is missing or a score is not a number.
     """
     rows = list(reading.read_csv(path, RELEASED))
     return {

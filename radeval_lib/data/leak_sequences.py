@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from radeval_lib.categories import RATE_TYPES
 from radeval_lib.data.radgraph import ENTITY_LABELS
 
-# The kind of a sequence is its number of words, or one of these three.
-PHRASE = 1  # four adjacent words; a hit if they are rare and in no text that is public or of the study
-NUMBER = 2  # a long number, a date, or an identifier of letters and digits; always a hit
-NAMED_NUMBER = 3  # a shorter number that follows the name of an identifier; always a hit
+# The kind of a sequence is its number of words, or one of these three. No sequence of a public text is a hit.
+PHRASE = 1  # four adjacent words; a hit if they are rare and in no text of the study
+NUMBER = 2  # a long number, a date, or an identifier of letters and digits; a hit even if it is frequent
+NAMED_NUMBER = 3  # a shorter number after the name of an identifier; a hit if it is in no text of the study
 MIN_WORDS = 5  # A whole text is a hit if it is rare and has at least this many words.
 RARE_RUN = 7  # A sequence of this many words is a hit if it is rare.
-LEAK_RUN = 8  # A sequence of this many words is always a hit.
+LEAK_RUN = 8  # A sequence of this many words is a hit even if it is frequent.
 MAX_TEXTS = 2  # A sequence is rare if at most this many texts of the corpus contain it.
 _KIND_BITS = np.uint64(15)  # the bits of a hash that encode its kind
 _WORD = re.compile(r"[a-z]{2,}")  # of lower-case text: "an", not "a" or "t1"

@@ -199,7 +199,7 @@ def load_manifest(name: str) -> Manifest:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an impossible date
-        remedy = "Correct the file at the position given."
+        remedy = "Correct the file, at the position if the message gives one."
         raise ManifestError(f"not readable as YAML ({error})", display_path(path), remedy) from None
     return parse_manifest(name, content, display_path(path))
 
@@ -322,7 +322,8 @@ def require_statements(corpora: Sequence[str], model: str, root: Path | None) ->
     """Raise a StatementError if no statement allows sending text of all ``corpora`` to ``model``.
 
     ``model`` is the server's URL, in which a user name and password are ignored. It may also be a folder or a
-    model name; neither is ever refused. Without a data root, no server is refused.
+    model name; neither is ever refused. Without a data root, no server is refused. If a server is named and a
+    statement is malformed, the StatementError of :func:`read_statements` is raised.
     """
     url = urlsplit(model)
     server = url.netloc.rpartition("@")[2] if url.scheme in ("http", "https") else ""

@@ -98,7 +98,8 @@ def load_mapping(path: Path) -> dict[frozenset[str], str]:
     Raises
     ------
     FormatError
-        If a cell is not a list of strings, a code is empty, or a set of titles is repeated.
+        If a column is missing, titles are not a list of strings, a code is empty, or a set of titles is
+        repeated.
     """
 
     def parse_row(row: reading.Entry) -> tuple[frozenset[str], str]:
@@ -163,7 +164,7 @@ def assign_splits(documents: Sequence[Document]) -> list[Document]:
         raise FormatError(
             f"a procedure code has {count} documents; a split within codes needs {_MIN_DOCUMENTS}",
             "annotated_dataset.csv, or the mapping of titles",
-            f"Replace codes of fewer than {_MIN_DOCUMENTS} documents by {OTHER!r}.",
+            f"Replace codes of fewer than {_MIN_DOCUMENTS} documents with {OTHER!r}, or leave them out.",
         )
     labels = [document.label for document in documents]
     not_test, test = train_test_split(list(documents), test_size=0.2, random_state=SEED, stratify=labels)

@@ -40,7 +40,7 @@ def load(scores: Path, summaries: Path) -> list[FactRating]:
     FormatError
         If a column is missing or a rate is not a number.
     ValueError
-        If the files have different numbers of rows.
+        If the files have different numbers of rows, or a rate is not from 0 to 1.
     """
     rate_rows = reading.read_csv(scores, (*_RATES.values(), _OMISSION))
     text_rows = reading.read_csv(summaries, ("ID", "Dialogue", "Reference Summary", "Automatic Summary"))

@@ -20,13 +20,14 @@ def load(path: Path, *, partial: bool = False) -> list[Document]:
 
     The description is the summary, the sample's name the label, the specialty the group, and the number in
     the first column the id. Rows without a transcription are kept, with empty text. If ``partial`` is true,
-    the file may end within a row, which is left out.
+    the file may end within a row: reading stops without an error at the first row that is malformed, or at
+    the header if a column is missing.
 
     Raises
     ------
     FormatError
-        If a column is missing, a row's number is not an integer or is repeated, or a row of a file that is
-        not ``partial`` is malformed.
+        If a row's number is not an integer or is repeated, or if ``partial`` is false and a column is missing
+        or a row malformed.
     """
 
     def parse_document(row: reading.Entry) -> Document:

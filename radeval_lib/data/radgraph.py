@@ -44,8 +44,8 @@ def load(path: Path) -> list[AnnotatedSentence]:
     Raises
     ------
     FormatError
-        If a key is missing, a label or relation is unknown, or an entity's words are not those at its
-        positions.
+        If the file is not JSON, a key is missing, a label or relation is unknown, an entity's words are not
+        those at its positions, or a relation leads to an id that no entity has.
     """
     reports = enumerate(reading.read_json(path, dict).items(), start=1)
     entries = (
@@ -85,7 +85,7 @@ def read_annotations(path: Path) -> dict[str, Annotation]:
     Raises
     ------
     FormatError
-        If a record has an error that :func:`check_annotation` finds.
+        If the file is not a JSON object, or a record has an error that :func:`check_annotation` finds.
     """
     annotations = reading.read_json(path, dict)
     for number, item in enumerate(annotations.values(), start=1):

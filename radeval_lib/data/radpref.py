@@ -41,6 +41,13 @@ def read_candidates(path: Path) -> pd.DataFrame:
         appearance; ``reference_findings`` and ``candidate_findings``, the numbers of listed findings. Not
         part of the stored set: ``reference`` and ``text``, the texts of reference and candidate; ``name``,
         such as ``<id>/C1``; and ``source``, the system's name in the file.
+
+    Raises
+    ------
+    FormatError
+        If the file is not JSON, or an item is not an object.
+    KeyError
+        If an object lacks a key.
     """
     table = pd.DataFrame(
         {
@@ -79,6 +86,13 @@ def read_marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
         although radiologists can also mark findings that are not listed. One column for each of
         :data:`MARKS`, such as ``false_urgent``, has the number of these errors. Not part of the stored set:
         ``user``, the radiologist's name in the file.
+
+    Raises
+    ------
+    FormatError
+        If a file is not a JSON object.
+    KeyError
+        If a key is missing, or a judgement is on a candidate that ``table`` lacks.
     """
     listed_findings = zip(table["number"], table["candidate_findings"], strict=True)
     by_name = dict(zip(table["name"], listed_findings, strict=True))

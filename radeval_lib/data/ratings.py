@@ -45,7 +45,7 @@ def tabulate_ratings(records: Sequence[RatedPair]) -> pd.DataFrame:
     scales = sorted({record.scale for record in records})
     if len(scales) != 1:
         problem = f"ratings on several scales: {', '.join(scales)}" if scales else "no ratings"
-        raise DataError(problem, remedy="Name one scale of the data set, such as radpref/grade.")
+        raise DataError(problem, remedy="Name one scale of a rated data set, such as radpref/grade.")
     frame = pd.DataFrame(
         {
             "id": record.id,
@@ -84,9 +84,9 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
     Raises
     ------
     FormatError
-        If a cell is empty, a grade is not a number, a case or id has a slash, a rater grades a candidate
-        twice, or two rows (of any of the files) give one candidate different texts, or one case different
-        references. The error names the file and the line.
+        If a file is not CSV, a column is missing, a cell is empty, a grade is not a number, a case or id has
+        a slash, a rater grades a candidate twice, or two rows (of any of the files) give one candidate
+        different texts, or one case different references. The error names the file and, if known, the line.
     """
     texts: dict[str, str] = {}
     references: dict[str, str] = {}
@@ -116,7 +116,8 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
 def make_reader(name: str) -> Read:
     """Return the function that reads the data set ``name``, whose manifest must have ``reader: ratings``.
 
-    The function concatenates the records of the set's files that exist.
+    The function concatenates the records of the set's files that exist. Raises ManifestError if there is no
+    data set ``name``.
     """
     manifest = load_manifest(name)
 

@@ -24,7 +24,8 @@ SPLIT_FILES = tuple(f"{split}.json" for split in SPLITS)
 def count_records(name: str, records: Sequence[Any]) -> dict[str, int]:
     """Return a mapping from type and split, such as ``ReportPair train``, to the number of records.
 
-    For a user's ratings (``reader: ratings``), the keys are ``cases``, ``candidates`` and ``raters``.
+    For a user's ratings (``reader: ratings``), the keys are ``cases``, ``candidates`` and ``raters``. Raises
+    ManifestError if there is no data set ``name``.
     """
     if load_manifest(name).reader == "ratings":
         return {
@@ -87,6 +88,8 @@ def load(name: str, root: Path, note: Callable[[Path], None] = lambda path: None
     ------
     DataError
         If the data set is unknown, or a file differs from its manifest or is malformed.
+    RegistryError
+        If no function reads the data set (:func:`find_reader`).
     """
 
     def find_file(file: str) -> Path | None:

@@ -32,8 +32,8 @@ Flag = Literal["0", "1"]  # no, yes
 # A clinical note is one CSV field, which may exceed the csv module's default limit of 128 KiB.
 csv.field_size_limit(2**27)
 
-REPLACE_FILE = "Replace the file with a new copy; it may be damaged or truncated."
-CORRECT_FILE = "Correct it, or replace the file with the one that the manifest describes."
+REPLACE_FILE = "Correct the file, which may be damaged or truncated, or replace it with a new copy."
+CORRECT_FILE = "Correct the file, or replace it with the one that the manifest describes."
 SAVE_AS_UTF8 = "Save the file as UTF-8."
 _adapter = lru_cache(TypeAdapter)
 
@@ -59,6 +59,11 @@ class Entry(dict[str, Any]):
     ----------
     where : name of the file and number of the row or object, for error messages.
     number : number of the row or object, from 1; in JSON lines, the number of the line; 0 if unknown.
+
+    Raises
+    ------
+    FormatError
+        If the content is not a dictionary.
     """
 
     def __init__(self, content: Any, where: str, number: int = 0) -> None:
@@ -81,11 +86,23 @@ class Entry(dict[str, Any]):
         return convert_value(self[key], kind, key, self.where)
 
     def take_entry(self, key: str) -> Entry:
-        """Return the object under ``key``, as an Entry with the same position."""
+        """Return the object under ``key``, as an Entry with the same position.
+
+        Raises
+        ------
+        FormatError
+            If the key is missing, or the value is not an object.
+        """
         return Entry(self.take(key, dict), self.where)
 
     def text(self, key: str) -> str:
-        """Return the text under ``key`` without surrounding white space; it may be empty."""
+        """Return the text under ``key`` without surrounding white space; it may be empty.
+
+        Raises
+        ------
+        FormatError
+            If the key is missing, or the value is not a string.
+        """
         text: str = self.take(key, str).strip()
         return text
 
@@ -105,32 +122,36 @@ def read_text(path: Path) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         raise FormatError("not UTF-8 text", f"{path.name}, line {line}", SAVE_AS_UTF8) from None
     if not text.strip():
-        raise FormatError("file is empty", path.name, REPLACE_FILE)
+        raise FormatError("the file is empty or blank", path.name, REPLACE_FILE)
     return text
 
 
 def read_lines(path: Path) -> list[str]:
-    """Return the lines of a UTF-8 file, each without surrounding white space; empty lines are kept."""
+    """Return the lines of a UTF-8 file, each without surrounding white space; empty lines are kept.
+
+    Raises the errors of :func:`read_text`.
+    """
     return [line.strip() for line in read_text(path).removesuffix("\n").split("\n")]
 
 
 def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Iterator[Entry]:
-    """Yield each row of a CSV file, plain or gzipped, as a mapping from column name to cell.
+    """Yield each row of a CSV file that is not blank, as a mapping from column name to cell.
 
     The first line names the columns; each of ``columns`` must occur once. If other columns share a name, a
-    dot and the column's number, from 0, are appended to all but the first. The file is read row by row, so
-    memory does not grow with it. If ``delimiter`` is a tab, quotation marks have no special meaning.
+    dot and the column's number, from 0, are appended to all but the first. If ``delimiter`` is a tab,
+    quotation marks have no special meaning. The file may be gzipped. It is read row by row, so memory does
+    not grow with its size.
 
     Raises
     ------
     FormatError
-        If the file is empty, not UTF-8 or not CSV, one of ``columns`` is missing or repeated, or the number
-        of cells in a row differs from the header.
+        If the file is empty or blank, not UTF-8, not CSV or cannot be decompressed, one of ``columns`` is
+        missing or repeated, or the number of cells in a row differs from the header.
     """
     rows = _number_rows(path, delimiter)
     line, header = next(rows, (1, []))
     if not header:
-        raise FormatError("file is empty", path.name, REPLACE_FILE)
+        raise FormatError("the file is empty or blank", path.name, REPLACE_FILE)
     if missing := [name for name in columns if name not in header]:
         raise FormatError(
             f"missing column {missing[0]!r}; the first line has {len(header)} cells",
@@ -191,13 +212,19 @@ def decode_json(text: str, kind: type[T], where: str) -> T:
     except (ValueError, RecursionError) as error:
         raise FormatError(f"not JSON ({error})", where, REPLACE_FILE) from None
     if not isinstance(content, kind):
-        problem = f"must be a JSON {kind.__name__}, not {type(content).__name__}"
+        problem = f"must be a JSON {'object' if kind is dict else 'list'}, not {type(content).__name__}"
         raise FormatError(problem, where, CORRECT_FILE)
     return content
 
 
 def read_json(path: Path, kind: type[T]) -> T:
-    """Return the JSON content of a UTF-8 file; raise a FormatError if it is not of the type ``kind``."""
+    """Return the JSON content of a UTF-8 file.
+
+    Raises
+    ------
+    FormatError
+        If the file is blank, not UTF-8 or not JSON, or its content is not of the type ``kind``.
+    """
     return decode_json(read_text(path), kind, path.name)
 
 
@@ -207,7 +234,7 @@ def read_objects(path: Path) -> Iterator[Entry]:
     Raises
     ------
     FormatError
-        If the file is not UTF-8 or not JSON, or an item is not an object.
+        If the file is blank, not UTF-8 or not JSON, or an item is not an object.
     """
     text = read_text(path)
     items: Iterable[tuple[int, Any]]
@@ -258,5 +285,5 @@ def parse_records(
         for record in parsed if isinstance(parsed, list) else [parsed]:
             first_record, place = by_key.setdefault(key(record), (record, entry.where))
             if first_record is not record:
-                raise FormatError(f"the same {name} as in {place}", entry.where, "Remove one of the two.")
+                raise FormatError(f"the same {name} as in {place}", entry.where, "Remove one of the rows.")
     return [record for record, _ in by_key.values()]

@@ -43,7 +43,8 @@ class Recording:
     parts: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     def title(self, metric: str) -> str:
-        """Return the title of a metric's column, which names any substitute model behind the scores."""
+        """Return the title of a metric's column, which names any substitute model behind the scores; raise a
+        KeyError if the metric has no column."""
         return str(self.description["columns"][metric]["title"])
 
     def digest(self, metric: str) -> str:
@@ -53,7 +54,8 @@ class Recording:
     def probe_scores(self, metric: str) -> list[float]:
         """Return the scores that the metric gave the pairs in ``probe.csv`` when its column was stored.
 
-        They come from fixed models, so a difference from today's scores shows that code has changed.
+        They come from fixed models, so a difference from today's scores shows that code has changed. Raises
+        KeyError if the metric has no column.
         """
         return list(map(float, str(self.description["columns"][metric]["probe"]).split()))
 
@@ -141,7 +143,7 @@ def load_records(name: str) -> list[Any]:
     """
     if name not in registry.RECORDINGS:
         remedy = f"Use one of {list_names(registry.RECORDINGS)}."
-        raise DataError(f"the stored set {name!r} cannot be the source of a role", remedy=remedy)
+        raise DataError(f"no stored set {name!r} can be the source of a role", remedy=remedy)
     return list(registry.find(registry.RECORDINGS[name])(load(name)))
 
 

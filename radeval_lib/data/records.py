@@ -104,7 +104,7 @@ class AnnotatedSentence:
         if any((span := entity).end > len(self.tokens) for entity in self.entities):
             raise ValueError(f"span [{span.start}, {span.end}) extends beyond the {len(self.tokens)} tokens")
         if any(max(relation.head, relation.tail) >= len(self.entities) for relation in self.relations):
-            raise ValueError(f"a relation has an index above the last one, {len(self.entities) - 1}")
+            raise ValueError(f"a relation leads to none of the sentence's {len(self.entities)} entities")
 
     @property
     def report(self) -> str:
@@ -122,9 +122,9 @@ class RatedPair:
     """A reference, a candidate and one rating of the candidate.
 
     ``rating`` is a number on ``scale``: ``grade`` (higher is better), ``errors`` (number of errors),
-    ``error_share`` (errors divided by possible errors, 0 to 1), or the name of a part of the data set that
-    has a separate scale. ``rater`` is empty if the source averages over raters. ``group`` is the origin of
-    the candidate, such as the system that generated it.
+    ``error_share`` (errors divided by possible errors, 0 to 1), ``facets`` (sum of points for three facets, 0
+    to 6), or the name of a part of the data set that has a separate scale. ``rater`` is empty if the source
+    averages over raters. ``group`` is the origin of the candidate, such as the system that generated it.
     """
 
     id: Name

@@ -187,7 +187,8 @@ def edit_reports(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS
 def make_text_pairs(reports: Sequence[Report]) -> list[TextPair]:
     """Return each report that :func:`split_reports` selects, paired with each of its edits and controls.
 
-    ``case`` is the report's number, ``group`` the name of the edit, and the id ``<case>/<group>``.
+    ``case`` is the report's number, ``group`` the name of the edit, and the id ``<case>/<group>``. Raises
+    ValueError if :func:`split_reports` selects only one report.
     """
     rows = edit_reports(split_reports(reports), EDITS | WORDINGS).itertuples()
     return [

@@ -79,7 +79,7 @@ def make_counts_array(records: Iterable[ErrorCount], kind: Kind = "significant")
     pairs = len(frame[["study", "origin"]].drop_duplicates())
     if len(sums) != pairs * len(LETTERS) * len(RATERS):
         problem = f"{len(sums)} {kind} counts; {pairs} pairs, 6 categories and 6 raters need {36 * pairs}"
-        raise FormatError(problem, NAME, "Replace the file of counts by a complete copy.")
+        raise FormatError(problem, "ReXVal's counts", "Replace their file with a complete copy.")
     return sums.to_numpy(dtype=np.float64).reshape(-1, len(LETTERS), len(RATERS))
 
 

@@ -107,8 +107,9 @@ def load(
 def _select_for_role(records: list[Any], role: str, source: str, root: Path | None) -> list[Any]:
     """Return the records that are of the role's type and, if the source names a scale, on this scale.
 
-    A role of text pairs without ratings also accepts rated pairs, each id once, and drops the ratings. If its
-    source names a half (:data:`HALVES`) in place of a scale, the role receives edits of that half's reports.
+    A role of text pairs without ratings also accepts rated pairs and ratings of facts, each id once, and
+    drops the ratings. If its source names a half (:data:`HALVES`) in place of a scale, the role receives
+    edits of that half's reports.
 
     Raises
     ------
@@ -136,7 +137,7 @@ def _select_for_role(records: list[Any], role: str, source: str, root: Path | No
     files = load_manifest(dataset_of(source)).files
     if is_recorded(source) or (root is not None and all((root / file.path).is_file() for file in files)):
         scales = sorted({record.scale for record in records if isinstance(record, RatedPair)})
-        remedy = f"Name a scale after a slash: {', '.join(scales)}." if scales else "Name another data set."
+        remedy = f"Use another set, or add a scale: /{', /'.join(scales)}." if scales else "Use another set."
         raise RoleError(f"source {source!r} has no {record_type.__name__} records", f"role {role!r}", remedy)
     raise make_absence_error(role, source, root)
 

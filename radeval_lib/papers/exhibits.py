@@ -127,7 +127,23 @@ class Exhibit:
 
 
 class Table(TypedDict):
-    """The transcription of a printed table; docs/notebooks.md explains each key."""
+    """The transcription of a printed table, as ``paper.yml`` describes it.
+
+    Attributes
+    ----------
+    file : name of the CSV file in the paper's folder.
+    keys : a mapping from key column, which is any column of the CSV file but ``printed``, to its description.
+    unit : unit of the numbers, in words.
+    not_legible : what our text copy of the paper does not show; empty if nothing.
+    notes : remarks on the transcription; may be empty.
+    columns : key columns whose values are the column headings of the printed table; by default, the last key
+        column; empty if each printed row has only one number.
+    digits_between : whether labels with digits stand between the numbers in the text copy.
+    garbled : numbers that the text copy garbles, so that no test looks for them beside their neighbours.
+    source : ``repository``, ``path`` and ``commit`` of the file from which the numbers are transcribed, if
+        the paper does not print them.
+    readings : a mapping from the row of a garbled cell to the numbers that the cell may show.
+    """
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
     file: str
@@ -152,7 +168,22 @@ class Quote(TypedDict):
 
 
 class Paper(TypedDict):
-    """The content of a ``paper.yml``; the keys of ``prose`` (quotations) and ``tables`` are exhibit ids."""
+    """The content of a ``paper.yml``.
+
+    Attributes
+    ----------
+    paper : name of the paper's folder.
+    name : the paper's name on pages.
+    order : the paper's place among all papers, by which pages are sorted.
+    title, venue, year : those of the publication.
+    citation : the paper's key in the bibliography.
+    tables, prose : mappings from exhibit id to the transcription of its table, and to quotations on it.
+    exhibits : the paper's part of the ledger.
+    text : file name of our text copy of the paper.
+    texts : a mapping from name to printed texts that are used as data: ``file``, ``columns`` and ``notes``.
+    discrepancies : a mapping from name to a discrepancy's ``kind``, ``severity``, ``explanation`` and
+        ``checks``.
+    """
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
     paper: str
@@ -179,6 +210,8 @@ def load_paper(paper: str) -> Paper:
     LedgerError
         If there is no such paper, or its file has an unknown, missing or malformed key, or a ``citation``
         that is not in the bibliography.
+    yaml.YAMLError
+        If the file is not YAML.
     """
     where = paths.display_path(find_file(paper))
     if not find_file(paper).is_file():
@@ -187,7 +220,7 @@ def load_paper(paper: str) -> Paper:
         content = TypeAdapter(Paper).validate_python(own_yaml.read(find_file(paper)))
     except ValidationError as error:
         problem = describe(error, Paper.__annotations__)
-        raise LedgerError(problem, where, "Correct this key, or remove it.") from None
+        raise LedgerError(problem, where, "Add, correct or remove this key.") from None
     if f"{{{content['citation']}," not in paths.BIBLIOGRAPHY.read_text(encoding="utf-8"):
         remedy = f"Name an entry of {paths.display_path(paths.BIBLIOGRAPHY)}, or add one."
         raise LedgerError(f"unknown citation key {content['citation']!r}", f"{where}, citation", remedy)

@@ -98,6 +98,8 @@ def find_table(exhibit_id: str) -> Path:
     ------
     PrintedError
         If the exhibit is not transcribed.
+    LedgerError
+        If the ledger has no such exhibit.
     """
     return find_file(exhibit(exhibit_id).paper).parent / _find_table_entry(exhibit_id)["file"]
 
@@ -116,7 +118,7 @@ def _read_csv(paper: str, path: Path, columns: Iterable[str]) -> pd.DataFrame:
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     if list(frame) != list(columns):
         problem = f"the columns are {list_names(frame)}"
-        raise PrintedError(problem, display_path(path), f"Rename them to {list_names(columns)}.")
+        raise PrintedError(problem, display_path(path), f"Make them {list_names(columns)}, in this order.")
     return frame
 
 
@@ -132,8 +134,10 @@ def printed(exhibit_id: str) -> pd.DataFrame:
     Raises
     ------
     PrintedError
-        If the exhibit is not transcribed, the columns of its file are not ``keys`` in ``paper.yml`` and
-        ``printed``, or a cell is not a number.
+        If the exhibit is not transcribed, its file does not exist, the columns of the file are not ``keys``
+        in ``paper.yml`` and ``printed``, or a cell is not a number.
+    LedgerError
+        If the ledger has no such exhibit.
     """
     path = find_table(exhibit_id)
     frame = _read_csv(exhibit(exhibit_id).paper, path, [*_find_table_entry(exhibit_id)["keys"], "printed"])
@@ -181,7 +185,10 @@ def cells_in(frame: pd.DataFrame) -> list[Printed]:
 
 
 def has_table(exhibit_id: str) -> bool:
-    """Return whether ``paper.yml`` names a transcription of the exhibit that :func:`printed` can read."""
+    """Return whether ``paper.yml`` names a transcription of the exhibit that :func:`printed` can read.
+
+    Raises LedgerError if the ledger has no such exhibit.
+    """
     return exhibit_id in load_paper(exhibit(exhibit_id).paper)["tables"]
 
 
@@ -189,14 +196,17 @@ def find_column_keys(exhibit_id: str) -> list[str]:
     """Return the key columns whose values are the column headings of the printed table.
 
     The list is ``columns`` in ``paper.yml``, by default the last key column; it is empty if each printed row
-    has only one number.
+    has only one number. Raises PrintedError if the exhibit is not transcribed.
     """
     entry = _find_table_entry(exhibit_id)
     return entry.get("columns", list(entry["keys"])[-1:])
 
 
 def find_unit(exhibit_id: str) -> str:
-    """Return the unit of the numbers in a printed table in words, such as ``share of facts, 0 to 1``."""
+    """Return the unit of the numbers in a printed table in words, such as ``share of facts, 0 to 1``.
+
+    Raises PrintedError if the exhibit is not transcribed.
+    """
     return _find_table_entry(exhibit_id)["unit"]
 
 
@@ -210,7 +220,10 @@ def find_origin(exhibit_id: str) -> str:
 
 
 def list_legible_cells(exhibit_id: str) -> list[tuple[str, ...]]:
-    """Return the key of each legible cell of a printed table; empty if the table is not transcribed."""
+    """Return the key of each legible cell of a printed table; empty if the table is not transcribed.
+
+    Raises LedgerError if the ledger has no such exhibit, and the errors of :func:`printed` on its file.
+    """
     if not has_table(exhibit_id):
         return []
     frame = printed(exhibit_id)
@@ -284,6 +297,8 @@ def quoted(exhibit_id: str) -> dict[str, Printed]:
     ------
     PrintedError
         If the exhibit has no quotations, or a quoted value is not a number.
+    LedgerError
+        If the ledger has no such exhibit.
     """
     quotes = _load_quotations(exhibit_id)
     return {name: parse(text) for quote in quotes for name, text in quote.get("values", {}).items()}
@@ -296,6 +311,8 @@ def quotations(exhibit_id: str) -> list[tuple[str, str]]:
     ------
     PrintedError
         If the exhibit has no quotations.
+    LedgerError
+        If the ledger has no such exhibit.
     """
     return [(quote["where"], " ".join(quote["quote"].split())) for quote in _load_quotations(exhibit_id)]
 
@@ -315,7 +332,10 @@ def texts(name: str) -> pd.DataFrame:
     Raises
     ------
     PrintedError
-        If ``paper.yml`` has no such entry, or the columns of its file differ from those in the entry.
+        If ``paper.yml`` has no such entry, the entry's file does not exist, or the columns of the file differ
+        from those in the entry.
+    LedgerError
+        If there is no such paper.
     """
     paper = name.partition(".")[0]
     entry = load_paper(paper).get("texts", {}).get(name)
