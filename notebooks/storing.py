@@ -8,11 +8,13 @@
     candidate; ``stratum``, which is ``finding`` (one of the codes in :data:`LABELS`), ``normal``, ``other``
     or ``uncoded``; ``gold`` and ``found``, the codes that people gave the study and those that the candidate
     states, as sums of powers of two in the order of :data:`LABELS`; ``stated``, the positive and uncertain
-    CheXpert observations in the candidate, as such a sum; ``masked``, 1 if words of the reference are masked;
-    ``matched_1`` to ``matched_4``, the numbers of n-grams in both texts; the numbers of words in each text;
-    and the scores.
+    CheXpert observations in the candidate, as a sum of powers of two in the order of
+    :func:`~radeval_lib.rules.reader.observations.list_labels`, without *No Finding*; ``masked``, 1 if words
+    of the reference are masked, otherwise 0; ``matched_1`` to ``matched_4``, the numbers of n-grams in both
+    texts; the numbers of words in each text; and the scores.
 ``iu_systems_variants.csv``, one row per variant of BLEU
-    the value for each system and for the constant (:mod:`notebooks.across.bleu_variants`).
+    the value for each system and for the baseline ``a constant``
+    (:func:`~radeval_lib.jobs.system_sets.make_baselines`); see :mod:`notebooks.across.bleu_variants`.
 ``iu_systems_codes.csv``, one row per part of Open-i and code
     agreement of the observations with the codes that people gave (:func:`compare_with_codes`).
 ``iu_systems_released.csv``, one row per study
@@ -59,7 +61,7 @@ SCHEMA = 2  # Version of the format of a set's description.
 DECIMALS = {"iu_systems": 5}
 """Number of decimals of a set's stored scores, if not nine."""
 COUNTED_SET = "radpref"
-"""The set for which each use of the rule-based judge is counted."""
+"""The set for which each scoring with the parameter ``unfreeze`` of ``storing.md`` is counted."""
 SET_METRICS = {
     "iu_systems": system_sets.METRICS,
     "mediqa2021": ("rouge_2", "rouge_l", "bleu", "bertscore", "observations"),
@@ -152,6 +154,11 @@ def _load_radpref(run: Run, metrics: Metrics) -> Content:
     """Return the content of RadPref: one row per candidate, with the three radiologists' grades (1 to 5).
 
     The part ``ratings`` has the marks of each radiologist in each candidate.
+
+    Raises
+    ------
+    ParameterError
+        If the data root lacks a file of RadPref.
     """
     candidates = radpref.read_candidates(_require_file(run, "radpref", radpref.CASES_FILE))
     files = [_require_file(run, "radpref", file) for file in radpref.RATING_FILES]
@@ -167,8 +174,14 @@ def _load_radpref(run: Run, metrics: Metrics) -> Content:
 def _load_mts_dialog(run: Run, metrics: Metrics) -> Content:
     """Return the content of MTS-Dialog, with one row per candidate.
 
-    Columns are ``number``, ``case`` (the dialogue), ``system``, rates from the experts' counts of facts, the
-    number of words in the dialogue, and the share of the candidate's words that occur in the dialogue.
+    Columns are ``number``, ``case`` (the number of the dialogue), ``system``, rates from the experts' counts
+    of facts, ``edit_distance`` (of the experts' correction), ``source_words`` (the number of words in the
+    dialogue), and ``found_in_source`` (:func:`~radeval_lib.jobs.oriented_scores.found_in_source`).
+
+    Raises
+    ------
+    ParameterError
+        If the data root lacks the file of scores.
     """
     printed_scores = pd.read_csv(_require_file(run, "mts_dialog", mts_dialog.SCORES))
     records = readers.load("mts_dialog", _require_root(run, "mts_dialog"))
@@ -193,7 +206,13 @@ def _load_mts_dialog(run: Run, metrics: Metrics) -> Content:
 
 
 def _load_fingerprints(run: Run, metrics: Metrics) -> Content:
-    """Return edited reports, with one row per edit: ``number``, ``case`` (the report) and ``edit``."""
+    """Return edited reports, with one row per edit: ``number``, ``case`` (the report) and ``edit``.
+
+    Raises
+    ------
+    ParameterError
+        If the data root has no file of Open-i.
+    """
     edits = recordings.edited_reports(_require_root(run, "openi"))
     columns = {"case": [int(edit.case) for edit in edits], "edit": [edit.group for edit in edits]}
     table = pd.DataFrame({"number": range(len(edits)), **columns})
@@ -220,6 +239,11 @@ def _load_mediqa(run: Run, metrics: Metrics) -> Content:
 
     The part ``impressions`` has the scores of pairs of impressions. The reference of each pair is normal;
     ``normal`` is 1 if the candidate is normal, otherwise 0, and ``case`` is the number of the reference.
+
+    Raises
+    ------
+    ParameterError
+        If the data root has no file of MEDIQA 2021.
     """
     root = _require_root(run, "mediqa2021")
     scored = impression_versions.real_impressions(run, metrics)
@@ -239,6 +263,11 @@ def _load_openi(run: Run, metrics: Metrics) -> Content:
     """Return the content of Open-i: one row per report, with numbers of words.
 
     The parts ``sentences`` and ``pairs`` have the rules' answers on labelled sentences and on pairs of them.
+
+    Raises
+    ------
+    ParameterError
+        If the data root has no file of Open-i.
     """
     root = _require_root(run, "openi")
     sentences, pairs = labelled_sentences.load_counts_and_answers(run)
@@ -248,8 +277,13 @@ def _load_openi(run: Run, metrics: Metrics) -> Content:
 def _load_mtsamples(run: Run, metrics: Metrics) -> Content:
     """Return the content of MTSamples, with one row per transcription.
 
-    Columns are ``number``, ``case`` (the distinct text), ``specialty``, numbers of words, and shares of the
-    description that are copied from the transcription.
+    Columns are ``number``, ``case`` (the number of the distinct text), ``specialty`` (its number, from 1),
+    numbers of words, and shares of the description that are copied from the transcription.
+
+    Raises
+    ------
+    ParameterError
+        If the data root has no file of MTSamples.
     """
     notes = readers.load("mtsamples", _require_root(run, "mtsamples"))
     texts, summaries = ([reveal(getattr(note, side)) for note in notes] for side in ("text", "summary"))
@@ -279,7 +313,13 @@ def _load_mslr(run: Run, metrics: Metrics) -> Content:
 
 
 def _load_systems(run: Run, metrics: Metrics) -> Content:
-    """Return systems' reports for Open-i's test split; the docstring of the module describes the columns."""
+    """Return systems' reports for Open-i's test split; the docstring of the module describes the columns.
+
+    Raises
+    ------
+    ParameterError
+        If the data root lacks Open-i's reports or codes, or the systems' references or published scores.
+    """
     reports = _require_file(run, "openi", "indiana_reports.csv")
     labels = _require_file(run, "openi_labels", openi.LABELS_FILE)
     references = _require_file(run, "iu_systems", iu_systems.REFERENCES)
@@ -405,8 +445,9 @@ SETS: dict[str, Callable[[Run, Metrics], Content]] = {
 def find_kept_columns(name: str, metrics: Metrics) -> pd.DataFrame:
     """Return the stored columns that must be kept, because the set was scored with frozen rules.
 
-    If the rules have changed since then, these are the columns of rule-based metrics and of the rule-based
-    judge. If they have not, or the set is not frozen or not stored, the table is empty.
+    Frozen rules were fixed before they met the set. If the rules have changed since then, the table has the
+    columns of rule-based metrics and of the rule-based judge. If the rules have not changed, or the set is
+    not frozen or not stored, the table is empty.
     """
     if name not in recorded.names() or name not in recordings.FROZEN_SETS:
         return pd.DataFrame()
@@ -452,7 +493,8 @@ def score_variants(run: Run, metric: Any, pairs: Pairs) -> tuple[pd.DataFrame, d
 def describe_column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, Any]:
     """Return the description of a metric's column: title, settings, behaviour, signature, date and commit.
 
-    ``published`` is whether the metric uses published models. If so, the digest of behaviour is left out.
+    ``published`` is whether the metric uses published models. If so, the behaviour (a digest of the metric's
+    scores on fixed pairs) is left out.
     """
     return {
         "title": metric_label(metric, run.whole_profile.models),
@@ -496,7 +538,7 @@ def compare_with_stored(run: Run, stored: Recording, content: Content, metrics: 
         One row per column: ``table``; ``column``; ``case`` (*out of date*, *no model*, *the stored models* or
         *other models*); ``apart``, the largest absolute difference; ``mean``, the mean difference; ``tau``,
         the difference in τ_b with the set's ratings (NaN without models or ratings); and ``holds``, whether
-        the difference is allowed: never if the column is out of date, up to 1e-9 without models, up to 1e-6
+        the difference is allowed: never if the column is out of date, up to 1.1e-9 without models, up to 1e-6
         with the stored models, and up to 0.02 in the mean and 0.03 in τ_b with other models.
     """
     stale = recordings.out_of_date(stored.name)

@@ -72,7 +72,7 @@ def show_discrepancies(checks: pd.DataFrame) -> HTML:
 
 
 def write_letters(checks: pd.DataFrame) -> str:
-    """Return letters to the authors of the papers with known errors, separated by two blank lines.
+    """Return letters to the authors of the papers with known errors, separated by three blank lines.
 
     Each letter lists the errors in one paper, the gravest first.
     """

@@ -39,8 +39,8 @@ _SPACES = re.compile(r"\s+")
 def clean_report(text: str) -> str:
     """Clean a report as R2Gen's ``clean_report_iu_xray`` does.
 
-    The result is in lower case, without list numbers; full stops are separate words, and hyphens are the only
-    other punctuation.
+    The result is in lower case, without list numbers. Full stops are separate words; of the other ASCII
+    punctuation, only hyphens and the signs ``#``, ``$``, backquote, ``|`` and ``~`` are kept.
     """
     for old, new in _REPLACEMENTS:
         text = text.replace(old, new)

@@ -46,7 +46,8 @@ def compute_losses(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.Dat
     """Return how much lower each candidate scores than the unchanged report, whose edit is ``same``.
 
     ``pairs`` is the table of :func:`tabulate_pairs`. The result has one row per row of ``pairs``: ``report``,
-    ``edit`` and one column per metric, in the metric's unit; a positive number is a drop.
+    ``edit`` and one column per metric, in the metric's unit; a positive number is a drop. Every report in
+    ``pairs`` must have a row with the edit ``same``.
     """
     scores = score_candidates(metrics, pairs["reference"], pairs["candidate"]).set_index(pairs.index)
     is_same = pairs["edit"] == "same"
@@ -99,8 +100,9 @@ def compute_words_per_no(losses: pd.DataFrame, run: Run) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per metric: ``value`` (number of words) with the bounds ``low`` and ``high``, all infinite if
-        synonyms cost nothing, and ``n``, the number of reports that allow both edits.
+        One row per metric: ``value`` (number of words) with the bounds ``low`` and ``high``, and ``n``, the
+        number of reports that allow both edits. The value is infinite if synonyms cost nothing; a bound is
+        infinite or NaN if synonyms cost nothing in too many resamples.
     """
     wide = losses.pivot(index="report", columns="edit")
     rows = {}

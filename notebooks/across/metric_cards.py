@@ -40,7 +40,7 @@ def five_lines(reference: str, candidate: str) -> float:
 
 class Nearest:
     """A metric that is built to win: it scores a pair with the mean grade (1 to 5) of the most similar pair
-    in the development half of RadPref.
+    in the development half of RadPref (the cases with even numbers).
 
     Similarity is measured by the word counts of both texts and by ROUGE-L. No grade of the other half is
     read.

@@ -112,7 +112,7 @@ def tabulate_contrasts(contrasts: Iterable[Contrast], packages: pd.DataFrame) ->
 
 
 IRREGULAR = re.sub(r": (\d)\.", r": \1", green_analysis.render((2, 1, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0), 2))
-"""A judge's answer without the periods after its counts for which GREEN's released parser searches."""
+"""A judge's answer in which the counts lack the periods that GREEN's released parser searches for."""
 _TableAndContrast = tuple[pd.DataFrame, Contrast]
 _Entities = Sequence[tuple[str, str]]  # The name and the type of each entity.
 

@@ -1,7 +1,8 @@
 """Stored scores of four published files of generated reports, each for the same studies of Open-i.
 
 In every function here, ``table`` is the table of the stored set ``iu_systems``: one row per study and
-system, with the columns of :func:`notebooks.storing.make_table` and the scores.
+system or baseline, with the columns of :func:`notebooks.storing.make_table`, the numbers of words in both
+texts, and the scores.
 """
 
 from __future__ import annotations
@@ -28,7 +29,13 @@ NAME = "iu_systems"  # The stored set.
 
 
 def open_recording(run: Run) -> Recording:
-    """Return the stored set ``iu_systems`` and list its files in the page's provenance."""
+    """Return the stored set ``iu_systems`` and list its files in the page's provenance.
+
+    Raises
+    ------
+    DataError
+        If a file of the set is missing or has changed.
+    """
     recording = recorded.load(NAME)
     for path in recorded.list_tables(NAME):
         run.inputs.note_file(RECORDED_SCORES, path)
@@ -118,7 +125,10 @@ def count_named_findings(table: pd.DataFrame, system: str) -> NDArray[np.intp]:
 
 def draw_texts(axes: Axes, table: pd.DataFrame, systems: Sequence[str]) -> None:
     """Draw one line per file: how many studies share each of its distinct texts, the most frequent text
-    first, on logarithmic scales."""
+    first, on logarithmic scales.
+
+    ``systems`` are the files' names in the column ``system``; raises DataError if the table lacks one.
+    """
     for number, system in enumerate(systems):
         counts = select_system(table, system)["text"].value_counts()
         axes.plot(

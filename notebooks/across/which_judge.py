@@ -75,9 +75,11 @@ def select_rated_candidates(records: Sequence[RatedPair]) -> tuple[pd.DataFrame,
     columns = ["reference", "candidate", "system"]
     pairs = pd.DataFrame.from_dict(texts, orient="index", columns=columns).loc[grades.index]
     if grades.empty or grades.shape[1] < 2:
-        problem = f"too few raters ({grades.shape[1]}) or candidates that they all graded ({len(grades)})"
-        remedy = "Configure it with a data set that two or more raters graded, such as radpref/grade."
-        raise AbsentDataError(f"rated_pairs has {problem}", remedy=remedy)
+        problem = (
+            f"the number of raters is {grades.shape[1]}, and {len(grades)} candidates have grades from all"
+        )
+        remedy = "Configure a data set whose candidates two or more raters graded, such as radpref/grade."
+        raise AbsentDataError(problem, "rated_pairs", remedy)
     case = pd.factorize(pairs["reference"])[0]
     set_names = [str(key).rpartition("/")[0] for key in pairs.index]
     sets = [name or f"case {number}" for name, number in zip(set_names, case, strict=True)]
@@ -170,7 +172,8 @@ def resample_agreement(
     Raises
     ------
     DataError
-        If a value is missing, scores or grades do not vary, or there are fewer than five cases.
+        If a value is missing, there are fewer than five cases, or scores or grades do not vary, in the data
+        or in more than 5% of the resamples.
     """
     by_rater = [
         bootstrap_correlations(
@@ -193,7 +196,8 @@ def separate_agreement(
 ) -> dict[str, pd.DataFrame]:
     """Return a mapping from system to the table of draws of :func:`resample_agreement` for its candidates.
 
-    ``pairs`` has the columns ``system`` and ``case``; the three tables have the same index.
+    ``pairs`` has the columns ``system`` and ``case``; the three tables have the same index. Raises DataError
+    as :func:`resample_agreement` does, for the candidates of any system.
     """
     return {
         str(system): resample_agreement(
@@ -260,6 +264,12 @@ def correlate_with_invented_facts(
     DataFrame
         One row per measure, the lowest value first: ``value`` (Spearman's ρ), ``low`` and ``high``
         (bounds of the 95% interval; whole cases are resampled).
+
+    Raises
+    ------
+    DataError
+        If a value is missing, there are fewer than five cases, or scores or shares do not vary, in the data
+        or in more than 5% of the resamples.
     """
     references = [reveal(fact.reference) for fact in facts]
     candidates = [reveal(fact.candidate) for fact in facts]
@@ -287,6 +297,12 @@ def correlate_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *,
     The metrics are those in :data:`~notebooks.across.trial_reviews.WORDS`; ``summaries`` is the table of
     :func:`~notebooks.across.trial_reviews.load_summaries`. The result has one row per metric, with ``value``,
     ``low`` and ``high`` (bounds of the 95% interval; whole reviews are resampled).
+
+    Raises
+    ------
+    DataError
+        If a value is missing, there are fewer than five reviews, or scores or ratings do not vary, in the
+        data or in more than 5% of the resamples.
     """
     word_metrics = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
     scores = summaries[list(word_metrics.values())].set_axis(list(word_metrics), axis=1)
@@ -344,9 +360,9 @@ def draw_auc(table: pd.DataFrame, group_of: pd.Series) -> None:
 def draw_agreement(tables: Mapping[str, pd.DataFrame], group_of: pd.Series) -> Figure:
     """Draw τ_b of each metric, and of one radiologist, with its interval, once for each table.
 
-    ``tables`` maps the title of a table in the legend to a result of :func:`estimates`; each table has its
-    own marker. The metrics are ordered by the first table and coloured by group. ``group_of`` is the result
-    of :func:`group_metrics`.
+    ``tables`` maps the title of a table in the legend to a result of
+    :func:`~radeval_lib.stats.resampling.frame_estimates`; each table has its own marker. The metrics are
+    ordered by the first table and coloured by group. ``group_of`` is the result of :func:`group_metrics`.
     """
     order = order_by_group(next(iter(tables.values())), group_of)
     names = [*order.index, PERSON]

@@ -124,11 +124,11 @@ def tabulate_costs(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[
 def time_metrics(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd.Series:
     """Return the milliseconds per pair that each metric takes, indexed by its title.
 
-    Metrics run on the GPU if ``device`` is ``cuda``, otherwise on one processor core. Only the first of
-    several ``pairs`` with the same reference is timed, because a metric may cache texts, whereas a corpus has
-    one candidate per report. The caches of the rules are cleared before each metric; otherwise, the first
-    rule-based metric would read all texts, and the others none. The first :data:`WARM_UP` pairs are not
-    timed.
+    If ``device`` is ``cuda``, metrics run on the GPU and the elapsed time is measured; otherwise, the time is
+    that of the processor, summed over all threads. Only the first of several ``pairs`` with the same
+    reference is timed, because a metric may cache texts, whereas a corpus has one candidate per report. The
+    caches of the rules are cleared before each metric; otherwise, the first rule-based metric would read all
+    texts, and the others none. The first :data:`WARM_UP` of these pairs are not timed.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def time_metrics(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str
     """
     distinct = pairs.drop_duplicates("reference")
     if len(distinct) <= WARM_UP:
-        problem = f"only {len(distinct)} distinct references, of which the first {WARM_UP} are not timed"
+        problem = f"the number of distinct references is {len(distinct)}; the first {WARM_UP} are not timed"
         raise DataError(problem, "text_pairs", f"Configure a set with over {WARM_UP} distinct references.")
     milliseconds = {}
     for title, metric in metrics.items():

@@ -250,8 +250,9 @@ def spread_granularities(spread: float) -> tuple[float, float, float]:
 def measure_agreement(counts_by_rater: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
     """Return Krippendorff's alpha (interval level) for each key of :data:`RAW` and :data:`DERIVED`.
 
-    ``counts_by_rater`` has one sequence of counts per rater, with the descriptions in the same order. Each
-    description must share at least one fact with its reference. If all values are equal, alpha is NaN.
+    ``counts_by_rater`` has one sequence of counts per rater, with the descriptions in the same order. An
+    alpha is NaN if all its values are equal or, for a ratio, if a rater counts no fact in a description or in
+    its reference.
     """
     return {
         name: float(

@@ -57,13 +57,13 @@ def compare_counts_with_grades(run: Run) -> tuple[pd.DataFrame, dict[str, Estima
     Raises
     ------
     DataError
-        If the ratings of the roles in :data:`RATED` are of different texts.
+        If the texts that all raters rated are not the same in all roles of :data:`RATED`.
     """
     resamples = run.profile.resamples
     rated = {quantity: make_rating_matrix(run.load(role)) for quantity, role in RATED.items()}
     if len({tuple(matrix.index.get_level_values("id")) for matrix in rated.values()}) > 1:
-        problem = f"the roles {', '.join(RATED.values())} have ratings of different texts"
-        raise DataError(problem, remedy="In the profile, give these roles sources from one data set.")
+        problem = f"the texts that all raters rated differ between the roles {', '.join(RATED.values())}"
+        raise DataError(problem, remedy="In the profile, give these roles sources with the same rated texts.")
     compared = {
         "counted errors minus grades": (rated["errors, counted"], rated["grade"]),
         "counted errors minus errors by findings": (rated["errors, counted"], rated["errors by findings"]),

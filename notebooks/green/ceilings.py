@@ -49,11 +49,11 @@ def count_marks(radpref: Recording) -> pd.DataFrame:
     """Count the errors that each radiologist marked in each candidate of RadPref.
 
     The returned table has one row per radiologist and candidate. Columns are those of
-    :func:`radeval_lib.data.radpref.read_marks`; ``case``, ``set``, ``system`` and the numbers of findings in
-    :data:`FINDING_COUNTS`; the sums ``errors`` (all errors), ``significant`` (errors that require action) and
-    ``weighted`` (by :data:`WEIGHTS`); ``undefined``, whether the GREEN score is 0/0, since no finding
-    matches and no error is significant; and ``both_empty``, whether, in addition, neither text lists a
-    finding.
+    :func:`radeval_lib.data.radpref.read_marks` except ``user``; ``case``, ``set``, ``system`` and the numbers
+    of findings in :data:`FINDING_COUNTS`; the sums ``errors`` (all errors), ``significant`` (errors that
+    require action) and ``weighted`` (by :data:`WEIGHTS`); ``undefined``, whether the GREEN score is 0/0,
+    since no finding matches and no error is significant; and ``both_empty``, whether, in addition, neither text
+    lists a finding.
     """
     candidates = radpref.table.set_index("number")[["case", "set", "system", *FINDING_COUNTS]]
     marks = radpref.parts["ratings"].join(candidates, on="number")

@@ -40,6 +40,11 @@ def stack_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
     """Return a mapping from ``significant``, ``insignificant`` and ``total`` to ReXVal's error counts.
 
     Each array has shape (pairs, 6 categories, raters).
+
+    Raises
+    ------
+    FormatError
+        If the count of some pair, category and rater is missing.
     """
     kinds: tuple[rexval.Kind, ...] = (*KINDS, "total")
     return {kind: rexval.make_counts_array(records, kind) for kind in kinds}
@@ -162,7 +167,8 @@ def estimate_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFr
     Returns
     -------
     table : one row per reading, with columns ``tau``, ``low`` and ``high`` (bounds of the 95% interval).
-    draws : one row per resample and one column per reading, with the mean tau in the resample.
+    draws : one row per resample and one column per reading, with the mean tau in the resample. There are half
+        as many resamples as the profile sets.
     """
     names = {"pairs of experts": "mean over pairs of radiologists", FIVE: FIVE, ALL_SIX: ALL_SIX}
 

@@ -47,7 +47,8 @@ def fine_tune(
 
     Parameters
     ----------
-    run : the page's run, whose profile names the model to start from.
+    run : the page's run. Its profile names the model to start from or, if it names none, gives the sizes of a
+        small model with random weights, whose tokenizer is made from ``training``.
     rank : rank of the low-rank adapters; 0 trains all weights.
     training, dev, held_out : judged pairs to train on, to choose the epoch with, and to evaluate on.
     reports : pairs of reports for the fine-tuned model to analyse.

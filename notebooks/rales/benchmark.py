@@ -150,7 +150,7 @@ def _arrange_counts(counts: pd.DataFrame, column: Column, encoders: Sequence[str
         raise ResultError(
             f"{column.name}: no {items} was tested with {untested[0]}",
             "rales/fitting",
-            "Raise `rales: test_documents` in the profile, or set it to 0 to test all records.",
+            "In the profile, raise the task's number under `rales: test_documents`, or set 0 to test all.",
         )
     return [
         by_encoder.get_group(encoder)[_COUNTS].to_numpy(np.float64).reshape(-1, rows["case"].nunique(), 3)

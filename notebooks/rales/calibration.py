@@ -1,4 +1,9 @@
-"""The page on calibration: ranges of average ranks, temperature scaling of classifiers, and figures."""
+"""The page on calibration: ranges of average ranks, temperature scaling of classifiers, and figures.
+
+ECE and SCE are the expected and the static calibration error, aPE is the average predictive entropy, WMC the
+weighted model confidence, and aKLU the average divergence from the uniform distribution
+(:mod:`radeval_lib.stats.calibration`).
+"""
 
 from __future__ import annotations
 
@@ -194,7 +199,8 @@ def measure_scaling_effect(
 ) -> pd.Series:
     """Return the effect of temperature scaling on a classifier's calibration on the test documents.
 
-    The temperature is fitted to the validation documents.
+    The temperature is fitted to the validation documents, except those with a true class that the classifier
+    lacks.
 
     Parameters
     ----------
@@ -209,8 +215,14 @@ def measure_scaling_effect(
     Series
         ``temperature``; ``ECE before``, ``ECE after``, and their difference ``change`` (after minus before)
         with the bounds ``low`` and ``high`` of its 95% confidence interval and its p-value ``p``, both over
-        resamples of test and of validation documents; ``NLL before`` and ``NLL after``; and ``constant``,
-        whether the classifier predicts the same class for all test documents.
+        resamples of test and of validation documents; ``NLL before`` and ``NLL after`` (the negative
+        log-likelihood); and ``constant``, whether the classifier predicts the same class for all test
+        documents.
+
+    Raises
+    ------
+    ValueError
+        If no validation document is left to which a temperature can be fitted.
     """
     logits, labels, _ = unpack_outputs(outputs[outputs["split"] == "dev"])
     is_finite = calibration.has_finite_truth(logits, labels)

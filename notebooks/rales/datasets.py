@@ -109,7 +109,8 @@ def count_reports_with_words(reports: Sequence[Report], names: Sequence[str]) ->
     """Return a mapping from each name to the number of reports with the name in findings or impression.
 
     ``names`` must be in lower case. The case of reports is ignored, and a name may be part of a longer word.
-    If the reports are placeholders, the counts come from the stored set ``openi``.
+    If the reports are placeholders, the counts come from the stored set ``openi``, which has them only for
+    ``pneumothorax``, ``cardiomegaly`` and ``radiodensity``.
     """
     if any(parse_placeholder(str(report.findings) or str(report.impression)) for report in reports[:1]):
         table = recorded.load("openi").table

@@ -76,15 +76,17 @@ def search(
     seed: int,
     startup: int = 10,
 ) -> list[Trial]:
-    """Search for hyperparameters by TPE, and return all finished trials, including those of earlier calls.
+    """Search for hyperparameters by TPE (a tree-structured Parzen estimator), and return all finished trials,
+    including those of earlier calls.
 
     Parameters
     ----------
     objective : a function from a trial's hyperparameters to the value to maximize and the tables to keep.
     space : a mapping from each hyperparameter to its search space.
     trials : the total number of trials.
-    folder : the folder for the trials' files. Its content is deleted if it belongs to a search with other
-        ``inputs``, another ``space`` or other package versions.
+    folder : the folder for the trials' files. Its content is deleted unless it belongs to a search with the
+        same ``inputs``, ``space`` and :func:`~radeval_lib.provenance.conditions` (code, device, platform, and
+        versions of Python and packages).
     inputs : JSON-ready description of everything else on which the values depend.
     seed : the seed of the TPE sampler.
     startup : the number of initial trials with random hyperparameters.
@@ -117,7 +119,7 @@ def search(
         if not trial_path.is_file():
             value, tables = objective(proposed.params)
             if not np.isfinite(value):
-                remedy = f"In the profile, exclude {proposed.params} from `rales: space`."
+                remedy = f"In the profile, narrow `rales: space`, so that it excludes {proposed.params}."
                 raise SearchError(f"a trial's value is {value}", display_path(trial_path), remedy)
             with atomic.new_file(trial_path) as new_path:
                 pd.to_pickle(Trial(proposed.params, float(value), tables), new_path)
@@ -234,11 +236,13 @@ def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[floa
     ------
     ParameterError
         If a key of ``hyperparameters`` or of the plan's defaults is unknown.
+    KeyError
+        If the task has a linear probe, the regime is ``probe``, and neither mapping has a ``penalty``.
     """
     began = time.process_time()
     settings = {**plan.defaults, **hyperparameters}
     if unknown := sorted(settings.keys() - _TRAINER_SETTINGS - _OTHER_SETTINGS):
-        remedy = f"Use only {', '.join(sorted(_TRAINER_SETTINGS | _OTHER_SETTINGS))}."
+        remedy = f"Use only {sorted((_TRAINER_SETTINGS | _OTHER_SETTINGS) - {'device', 'measure', 'seed'})}."
         raise ParameterError(f"unknown setting {unknown[0]!r}", f"rales, {plan.task.name}", remedy)
     task, parts = plan.task, plan.sample(draw)
     encoder = plan.find_encoder(draw)
@@ -366,7 +370,10 @@ def resolve_encoder(name: str, *, layers: int, seed: int, folder: Path) -> str:
     Raises
     ------
     ParameterError
-        If the name is the in-domain encoder's, or a prefix is repeated or out of order.
+        If the name is the in-domain encoder's, with or without a prefix, or a prefix is repeated or out of
+        order.
+    ModelError
+        If the model cannot be loaded, or has no more layers than a shallow encoder keeps.
     """
     model = name.removeprefix(catalog.UNTRAINED).removeprefix(SHALLOW)
     if model == IN_DOMAIN or model.startswith((catalog.UNTRAINED, SHALLOW)):
@@ -383,7 +390,8 @@ def prepare_encoders(
 ) -> Callable[[int], str]:
     """Return a function from the number of a draw to its encoder: a folder or a name on the Hugging Face Hub.
 
-    The function makes the encoder of a draw when it is first called for this draw.
+    The function makes the encoder of a draw when it is first called for this draw. It raises ParameterError
+    if the name of the encoder is malformed (:func:`resolve_encoder`).
 
     Parameters
     ----------

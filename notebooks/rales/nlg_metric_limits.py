@@ -27,6 +27,13 @@ def measure_preferences(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFram
         differs from the reference) and ``metric``; columns are those of
         :func:`radeval_lib.stats.inference.preference_shares`. If ``value`` is below one half, the metric more
         often prefers the candidate with the error.
+
+    Raises
+    ------
+    ValueError
+        If there is no acceptable candidate, or a score is missing or infinite.
+    KeyError
+        If a report with an acceptable candidate has none with an error.
     """
     with_error = scored[scored["phenomenon"] == ERROR].set_index("report")[metrics]
     shares = {}

@@ -69,7 +69,7 @@ def mann_whitney(first: ArrayLike, second: ArrayLike) -> pd.Series:
     Raises
     ------
     ValueError
-        If a group is not one-dimensional or has a score that is not finite.
+        If a group is empty or not one-dimensional, or has a score that is not finite.
     """
     x, y = (check_array("scores", scores, None) for scores in (first, second))
     divisions = comb(len(x) + len(y), len(x))

@@ -231,6 +231,11 @@ def compute_penalty_reach(
     The keys are ``high``, the highest score within the rounding of all inputs, and ``needed``, the penalty (0
     to 1) with which the printed inputs give the printed score ``final``. ``pairs`` has the two
     pairs of :func:`score_example`; ``inputs`` are the rows of :func:`select_printed_inputs`.
+
+    Raises
+    ------
+    ValueError
+        If the printed score is not between the scores with the penalties 0 and 1.
     """
     changed = inputs.copy()
     changed.iloc[-1, changed.columns.get_indexer(["value", "half_width"])] = penalty.value, penalty.half_width

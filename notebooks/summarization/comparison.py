@@ -42,7 +42,7 @@ def _arrange_scores(scores: pd.DataFrame, metric: str) -> tuple[list[object], Fl
     Raises
     ------
     ValueError
-        If the score of a case is missing for a seed.
+        If the score of a case is missing for a seed, or a case occurs twice for a seed.
     """
     table = scores.pivot(index="seed", columns="case", values=metric).sort_index(axis=1)
     if missing := int(table.isna().sum(axis=None)):
@@ -69,7 +69,7 @@ def estimate_mean(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean
     """
     has_scores = scores.groupby("seed")[metric].transform("count") > 0
     if not has_scores.any():
-        raise ValueError(f"column {metric} of `scores` is empty; choose a metric that the jobs scored")
+        raise ValueError(f"column {metric} of `scores` has no score; pass rows that the metric scored")
     cases, values = _arrange_scores(scores[has_scores], metric)
     (draws,) = resample_models(
         [values[..., None]],

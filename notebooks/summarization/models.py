@@ -105,6 +105,12 @@ def tabulate_means(run: PageRun, scores: pd.DataFrame, metric: str) -> pd.DataFr
     run : the page's run, for the number of resamples and the random stream.
     scores : a table of scores.
     metric : the column of scores, from 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        If a system was not trained on any pair, or a score is missing (:func:`select_rows`,
+        :func:`~notebooks.summarization.comparison.estimate_mean`).
     """
     tested = scores[scores["group"].isin(TRAINED)]
     rows = {}
@@ -155,6 +161,11 @@ def check_best_everywhere(
     metric : the column of scores.
     name : the check's name, which also begins the names of the random streams.
     claim : the paper's words.
+
+    Raises
+    ------
+    ValueError
+        If the systems differ in cases, or a score is missing.
     """
     means = pd.DataFrame({key: scores.groupby("group")[metric].mean() for key, scores in rows.items()})
     rivals = [key for key in rows if key != first]
@@ -222,7 +233,7 @@ def compare_with_chest(counts: pd.DataFrame) -> tuple[float, float, float]:
     is_chest = counts.index.str.contains("Chest")
     totals = [counts.loc[rows, ["perfect score", "in other words"]].sum() for rows in (~is_chest, is_chest)]
     if not all(total["in other words"] for total in totals):
-        raise ValueError("`counts` must have summaries in other words for the chest and for other parts")
+        raise ValueError(f"`counts` has only {list(counts.index)}; pass pairs of the chest and of others")
     table = [[total["perfect score"], total["in other words"] - total["perfect score"]] for total in totals]
     other_share, chest_share = (float(total["perfect score"] / total["in other words"]) for total in totals)
     return other_share, chest_share, float(fisher_exact(table).pvalue)

@@ -75,7 +75,7 @@ def _raise_missing(run: Run, role: str, problem: str) -> NoReturn:
     for dataset in datasets_of(run.whole_profile.roles[role]):
         if dataset not in datasets_of(source):
             remedy = f"Run `radbook data status {dataset}` to see how to get it."
-            raise AbsentDataError(f"{problem}, since the data set {dataset} is missing", place, remedy)
+            raise AbsentDataError(f"{problem}, and the data set {dataset} is missing", place, remedy)
     raise DataError(f"{problem} in {source}", place, "In the profile, give this role a source that has some.")
 
 
@@ -142,8 +142,9 @@ class _TestReports:
     def score(self, summaries: Sequence[str], seed: int, system: str, train_set: str) -> pd.DataFrame:
         """Return the scores of one system's summaries of all test reports, one row per report.
 
-        Metrics that need a graph model are slow. They score only the first seed and, for a system that was
-        trained on one pair, only reports of this pair; their other scores are NaN.
+        Metrics that need a graph model are slow. They score only the first seed, and have no column for other
+        seeds. For a system that was trained on one pair, they score only reports of this pair; their other
+        scores are NaN.
 
         Parameters
         ----------

@@ -85,7 +85,7 @@ def test_blind_spots_count_perfect_scores_of_other_words() -> None:
     outside, chest, p = models.compare_with_chest(spots)
     assert (outside, chest) == (1.0, 0.0)
     assert p == pytest.approx(1 / 3)  # one of three ways to place the one imperfect score
-    with pytest.raises(ValueError, match="for the chest"):
+    with pytest.raises(ValueError, match="CT Head"):
         models.compare_with_chest(spots.head(1))
 
 
