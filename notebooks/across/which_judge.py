@@ -75,9 +75,7 @@ def select_rated_candidates(records: Sequence[RatedPair]) -> tuple[pd.DataFrame,
     columns = ["reference", "candidate", "system"]
     pairs = pd.DataFrame.from_dict(texts, orient="index", columns=columns).loc[grades.index]
     if grades.empty or grades.shape[1] < 2:
-        problem = (
-            f"the number of raters is {grades.shape[1]}, and {len(grades)} candidates have grades from all"
-        )
+        problem = f"the number of raters is {grades.shape[1]}, and {len(grades)} candidates have all grades"
         remedy = "Configure a data set whose candidates two or more raters graded, such as radpref/grade."
         raise AbsentDataError(problem, "rated_pairs", remedy)
     case = pd.factorize(pairs["reference"])[0]

@@ -52,8 +52,8 @@ def count_marks(radpref: Recording) -> pd.DataFrame:
     :func:`radeval_lib.data.radpref.read_marks` except ``user``; ``case``, ``set``, ``system`` and the numbers
     of findings in :data:`FINDING_COUNTS`; the sums ``errors`` (all errors), ``significant`` (errors that
     require action) and ``weighted`` (by :data:`WEIGHTS`); ``undefined``, whether the GREEN score is 0/0,
-    since no finding matches and no error is significant; and ``both_empty``, whether, in addition, neither text
-    lists a finding.
+    since no finding matches and no error is significant; and ``both_empty``, whether, in addition, neither
+    text lists a finding.
     """
     candidates = radpref.table.set_index("number")[["case", "set", "system", *FINDING_COUNTS]]
     marks = radpref.parts["ratings"].join(candidates, on="number")
