@@ -42,13 +42,13 @@ data_root_option = click.option(
     "--data-root",
     envvar="RADEVAL_DATA_ROOT",
     default="",
-    help="Folder of downloaded data files; by default, the environment variable RADEVAL_DATA_ROOT.",
+    help="Folder of data files; by default, RADEVAL_DATA_ROOT or, if that is not set, the clone's `data`.",
 )
 FILE = click.Path(path_type=Path)
 
 # The optional dependencies (pip extras) that each command needs beyond a bare installation. A command that is
 # not listed needs ``models`` and ``book``.
-_EXTRAS = {"data": "hub", "labs": "labs,models", "models": "models"}
+_EXTRAS = {"data": "hub,book", "labs": "labs,models", "models": "models"}
 
 
 def print_errors_in_one_line(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -33,7 +33,7 @@ _COLUMNS = ("exhibit", "verdict", "coverage", "evidence", "command", "title")
     metavar="PAGES",
     help="Build only a folder of notebooks/, a notebook (rales/datasets) or an exhibit (rales.table3).",
 )
-@click.option("--dry-run", is_flag=True, help="List missing data and the steps that would run; run nothing.")
+@click.option("--dry-run", is_flag=True, help="List missing data and models, and the steps to run; stop.")
 @print_errors_in_one_line
 def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_run: bool) -> None:
     """Run outdated notebooks and render the book.
@@ -66,14 +66,15 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
 @click.option(
     "--since",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of an earlier build or rendered book; also write a list of changes since.",
+    help="Folder of an earlier build or rendered book; also write a list of the changes since then.",
 )
 @print_errors_in_one_line
 def release(profile: str, data_root: str, output: Path | None, since: Path | None) -> None:
     """Check the book for restricted text.
 
     Writes a report that a data officer can sign before the book is published. The report quotes no text of
-    any data set. The command fails if restricted text is found.
+    any data set. If restricted text is found, the files that contain it and the rendered book are removed,
+    and the command fails.
     """
     from radeval_lib import atomic, data
     from radeval_lib.pipeline import release as releasing
@@ -130,7 +131,7 @@ def serve(profile: str, port: int) -> None:
     server = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(folder)]
     with suppress(KeyboardInterrupt):
         if subprocess.call([*server, str(port)], stderr=subprocess.DEVNULL):
-            raise ParameterError(f"port {port} is in use or not permitted", "--port", "Use another port.")
+            raise ParameterError(f"the server on port {port} failed", "--port", "Use another port.")
 
 
 @click.command()
@@ -180,7 +181,7 @@ def run(
     """Run a notebook, such as rales/nlu_scores.
 
     A run with the parameters that `radbook build` uses replaces the build's outputs. Any other run writes to
-    a separate folder under build/runs.
+    a separate folder under build/runs. `-p output_dir FOLDER` names another folder below build/.
     """
     from radeval_lib import data
     from radeval_lib.pipeline import execute
@@ -205,8 +206,8 @@ def record(sets: tuple[str, ...], profile: str, unfreeze: bool, check: bool, dat
     """Score public data sets and store the scores.
 
     SETS are data sets with files in data_manifests/recorded (by default, all of them). The scores of every
-    metric are stored there, so that pages can be built without the texts. With --profile published, the
-    published models score RadPref, and the scores are stored in data_manifests/published.
+    metric are stored there, so that pages can be built without the texts. With --profile published, which is
+    meant for RadPref, the published models score, and the scores are stored in data_manifests/published.
     """
     import nbformat
     import papermill

@@ -59,7 +59,8 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
     """Download DATASET, or with --open all open data sets.
 
     DATASET must be open (no registration) or on the Hugging Face Hub. Files are written below the data root
-    or, if there is none, to the repository's folder `data`.
+    or, if there is none, to the folder `data` of the repository or, without a clone, of the working
+    directory.
     """
     from radeval_lib import data
     from radeval_lib.data import fetch
@@ -72,7 +73,7 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
     if not every_open:
         fetch.fetch(dataset, root, say=click.echo)
     elif failed := fetch.fetch_open(root, say=click.echo):
-        problem = f"{len(failed)} data sets could not be downloaded: {', '.join(failed)}"
+        problem = f"could not download {', '.join(failed)}"
         remedy = "Follow the instructions above for each, then run the command again."
         raise data.FetchError(problem, display_path(root), remedy)
 
@@ -120,8 +121,8 @@ def data_add(dataset: str, files: tuple[Path, ...], data_root: str) -> None:
 def data_purge(dry_run: bool) -> None:
     """Remove builds that could read restricted data.
 
-    Every build and run below build/ that could read restricted data is removed. Data files are kept, and so
-    are copies and notebooks that papermill wrote elsewhere.
+    Every build and run below build/ that could read restricted data is removed and, if there is one,
+    Snakemake's logs. Data files are kept, and so are copies and notebooks that papermill wrote elsewhere.
     """
     from radeval_lib.pipeline import release
 

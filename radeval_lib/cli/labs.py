@@ -57,21 +57,21 @@ def start(lab: str) -> None:
 
 @labs_group.command("grade")
 @click.argument("submissions", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--output", required=True, type=FILE, help="CSV file to write, one row per submission.")
+@click.option("--output", required=True, type=FILE, help="CSV file to write, one row per notebook.")
 @click.option("--lab", default="", help="Number or name of the lab to assume for a notebook that names none.")
 @click.option(
     "--seconds", default=120, show_default=True, type=click.IntRange(1), help="Time limit per notebook."
 )
-@click.option("--jobs", default=0, type=click.IntRange(0), help="Submissions to run at once; 0: all cores.")
-@click.option("--trust-submissions", is_flag=True, help="Run submissions with your own access rights.")
+@click.option("--jobs", default=0, type=click.IntRange(0), help="Notebooks to run at once; 0: one per core.")
+@click.option("--trust-submissions", is_flag=True, help="Do not isolate; run with your own access rights.")
 @print_errors_in_one_line
 def grade(
     submissions: Path, output: Path, lab: str, seconds: int, jobs: int, trust_submissions: bool
 ) -> None:
     """Grade every notebook in the folder SUBMISSIONS.
 
-    Otter runs each notebook in isolation (bubblewrap). The marks are written to --output, and the feedback on
-    each submission to the folder OUTPUT_feedback beside it.
+    Otter runs each notebook in isolation (bubblewrap). The marks are written to --output, such as marks.csv,
+    and the feedback on each notebook to a folder beside that file, such as marks_feedback.
     """
     from radeval_lib.labs import grading
 

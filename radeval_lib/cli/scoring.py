@@ -35,7 +35,7 @@ metric_option = click.option(
     "metrics",
     required=True,
     multiple=True,
-    help=f"One of {', '.join(METRICS)}, or `all` (those with installed models); may be repeated.",
+    help=f"One of {', '.join(METRICS)}, or `all` that can run here without a download; may be repeated.",
 )
 settings_option = click.option(
     "--set", "assignments", multiple=True, metavar="METRIC.NAME=VALUE", help="Change a metric's setting."
@@ -83,15 +83,16 @@ def parse_metric_settings(
     Raises
     ------
     ParameterError
-        If an assignment is not of this form, is repeated, or names a metric that is not in ``metrics``.
+        If an assignment is not of this form, names no setting or a metric that is not in ``metrics``, or has
+        the metric and setting of another one.
     """
     settings: dict[str, dict[str, str]] = {name: {} for name in metrics}
-    form = f"{metrics[0]}.NAME=VALUE"
+    form = "METRIC.NAME=VALUE"
     for name, value in parse_named_values(assignments, "--set", form).items():
         metric, _, setting = name.partition(".")
         if metric not in settings or not setting:
             problem = f"{name!r} is not a setting of {' or '.join(metrics)}"
-            raise ParameterError(problem, "--set", f"Write {form}.")
+            raise ParameterError(problem, "--set", f"Write {form}, and add --metric METRIC.")
         settings[metric][setting] = value
     return settings
 
@@ -100,7 +101,7 @@ def parse_metric_settings(
 @metric_option
 @settings_option
 @input_option
-@click.option("--output", "output_path", required=True, type=FILE, help="Scores, in the format of --input.")
+@click.option("--output", "output_path", required=True, type=FILE, help="Scores: .csv, .tsv or .jsonl.")
 @click.option(
     "--explain", is_flag=True, help="Also write each error and its place to OUTPUT.explained.jsonl."
 )
@@ -226,7 +227,7 @@ def _print_summary(scored: ScoredFile, output_path: Path) -> None:
     multiple=True,
     metavar="NAME=FILE",
     help="A system and the file with its column `candidate`; may be repeated. Rows are matched by the column "
-    "`id` if both files have one, otherwise by order.",
+    "`id` of --input if the file has the same values in `id` or another column, otherwise by order.",
 )
 @metric_option
 @settings_option
@@ -298,11 +299,11 @@ def load_function(location: str) -> Callable[..., Any]:
     Raises
     ------
     ParameterError
-        If the file or function does not exist, or importing the module fails.
+        If ``location`` has another form, the file or function does not exist, or importing the module fails.
     """
     file_or_module, _, name = location.rpartition(":")
     if not file_or_module or not name:
-        raise ParameterError(f"{location!r} lacks a file or a function", "METRIC", "Write FILE.py:FUNCTION.")
+        raise ParameterError(f"{location!r} is incomplete", "METRIC", "Write FILE.py:NAME or MODULE:NAME.")
     path = Path(file_or_module)
     is_file = path.suffix == ".py"
     if is_file and not path.is_file():
@@ -315,7 +316,7 @@ def load_function(location: str) -> Callable[..., Any]:
         raise ParameterError(problem, path.name, "Import it in Python, and correct the error.") from None
     function = getattr(module, name, None)
     if not callable(function):
-        raise ParameterError(f"no function {name!r}", path.name, "Name a function defined in this file.")
+        raise ParameterError(f"no function {name!r}", path.name, "Name a function of this file or module.")
     return function
 
 
@@ -342,12 +343,16 @@ def resolve_metric(
     ParameterError
         If none or more than one of the three is set, the function cannot be loaded, or the command cannot be
         split into words.
+    MetricError
+        If the program fails, its output or the file of scores is malformed, or that file does not exist.
+    OSError
+        If the program cannot be started.
     """
     from radeval_lib.metric_cards import pairs as card_pairs
 
     if sum(map(bool, (metric, program, scores))) != 1:
-        remedy = "Pass exactly one of METRIC, --command and --scores, or only --pairs."
-        raise ParameterError("no metric is given, or more than one", "radbook metric-card", remedy)
+        problem = f"{sum(map(bool, (metric, program, scores)))} of METRIC, --command and --scores are given"
+        raise ParameterError(problem, "radbook metric-card", "Pass exactly one, or only --pairs.")
     if scores:
         return card_pairs.read_scores(scores), scores.stem
     if program:
@@ -395,7 +400,7 @@ def resolve_metric(
     show_default=True,
     help="Use all of RadPref or a fixed half of its cases; a half gives intervals but no test.",
 )
-@click.option("--quick", is_flag=True, help="Edit 30 reports instead of 100; the card says so first.")
+@click.option("--quick", is_flag=True, help="Edit 30 reports instead of 100; the card says so.")
 @click.option("--systems", is_flag=True, help="Also score reports of real systems on Open-i.")
 @data_root_option
 @print_errors_in_one_line

@@ -60,7 +60,7 @@ class GreenSettings(BaseModel, extra="forbid", frozen=True):
         """Return ``training``; raises ValueError for a key that is unknown or set elsewhere."""
         valid = {field.name for field in fields(TrainingSettings)} - {"measure", "seed", "device"}
         if (key := min(training.keys() - valid, default=None)) is not None:
-            raise ValueError(f"has unknown key {key!r}. {did_you_mean(key, valid) or 'Remove it.'}".strip())
+            raise ValueError(f"cannot have key {key!r}. {did_you_mean(key, valid) or 'Remove it.'}".strip())
         return training
 
     def tuning(self, seed: int, device: str) -> TrainingSettings:

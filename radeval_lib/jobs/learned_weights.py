@@ -60,13 +60,16 @@ def scores_by_setting(run: Run, pairs: Sequence[EntityPair]) -> dict[str, NDArra
 def compare_settings(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return how Kendall's τ_b with the grades depends on RaTEScore's weights and encoder.
 
+    The data are those of the role ``rated_paragraphs``. If their texts are placeholders, stored scores are
+    used; otherwise ``metric`` finds the entities.
+
     Returns
     -------
     tuple
-        Two tables, a row per setting of :func:`scores_by_setting`:
-        :meth:`~radeval_lib.stats.correlations.Resampled.intervals`, and
-        :meth:`~radeval_lib.stats.correlations.Resampled.compare` of the first setting with every other. If
-        the texts are placeholders, the tables are based on stored scores.
+        Two tables: :meth:`~radeval_lib.stats.correlations.Resampled.intervals`, with a row per setting of
+        :func:`scores_by_setting`, indexed by ``metric``; and
+        :meth:`~radeval_lib.stats.correlations.Resampled.compare` of the first setting with every other,
+        indexed by ``rival``.
     """
     table = tabulate_ratings(run.load("rated_paragraphs"))
     placeholder = parse_placeholder(table["candidate"].iloc[0])
@@ -91,9 +94,10 @@ def compare_settings(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.Data
 
 
 def load_with_model(run: Run, role: str) -> RaTEScore:
-    """Return the metric RaTEScore with one of its two models loaded, to find entities or to encode them.
+    """Return the metric RaTEScore with one of the profile's two models for it, to find or to encode entities.
 
-    ``role`` is ``ner_model`` or ``encoder``. Errors are those of :meth:`~radeval_lib.study.runs.Run.model`.
+    ``role`` is ``ner_model`` or ``encoder``; the other model is the default. Errors are those of
+    :meth:`~radeval_lib.study.runs.Run.model`.
     """
     models = {role: run.model(role)}
     return RaTEScore(**models, **adapt_settings("ratescore", models), device=run.profile.device)
@@ -102,9 +106,10 @@ def load_with_model(run: Run, role: str) -> RaTEScore:
 def score_entity_pairs(
     pairs: Sequence[EntityPair], encoder: encoders.Encoder, scorer: Scorer
 ) -> NDArray[np.float64]:
-    """Return the RaTEScore of pairs whose entities are known, from 0 to 1; shape (len(pairs),).
+    """Return the RaTEScore of pairs whose entities are known, shape (len(pairs),).
 
-    If a side has no entities, the score is :meth:`Scorer.empty_score`.
+    Scores are from 0 to 1, or below 0 if ``scorer`` keeps negative cosines. If a side has no entities, the
+    score is :meth:`Scorer.empty_score`.
     """
     vectors = Vectors(encoder.encode)
     vectors.add(entity.text for pair in pairs for side in pair for entity in side)

@@ -91,7 +91,8 @@ def bootstrap_correlations(
     Raises
     ------
     DataError
-        If a value is missing, a column or the ratings do not vary, or there are fewer than five cases.
+        If a value is missing or infinite, numbers of values differ, a column or the ratings do not vary, or
+        vary in too few resamples, or there are fewer than five cases.
     """
     columns = {str(title): frame[title].to_numpy() for title in frame}
     for title, values in [*columns.items(), ("the ratings", np.asarray(ratings))]:
@@ -105,8 +106,8 @@ def bootstrap_correlations(
     groups, resamples = np.asarray(cases), run.profile.resamples
     try:
         return resample(columns, ratings, groups=groups, kind=kind, resamples=resamples, rng=run.rng(name))
-    except ValueError as error:  # too few cases; the message names metrics but quotes no text
-        raise DataError(str(error), "the rated pairs", "Rate candidates from five or more cases.") from None
+    except ValueError as error:  # the message names metrics but quotes no text
+        raise DataError(str(error), "the rated pairs", "Rate candidates from further cases.") from None
 
 
 def found_in_source(source: str, summary: str) -> float:

@@ -41,7 +41,7 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
     Attributes
     ----------
     low, high : bounds of the range, inclusive.
-    log : whether the range is searched on a logarithmic scale.
+    log : whether the range is searched on a logarithmic scale; if so, ``low`` must be above 0.
     whole : whether only integers are tried.
     choices : values to choose from, instead of a range.
     """
@@ -54,14 +54,14 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
 
     @model_validator(mode="after")
     def _check_range(self) -> Dimension:
-        """Raise a ValueError unless there are choices, or a range with bounds in order."""
+        """Raise a ValueError unless there are only choices, or bounds that are in order and fit ``log``."""
         n_bounds = (self.low is not None) + (self.high is not None)
         if n_bounds != (0 if self.choices else 2):
-            raise ValueError(f"low is {self.low} and high is {self.high}; set both, or only choices")
+            raise ValueError(f"low is {self.low} and high is {self.high}; set either both or choices")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError(f"low ({self.low}) is above high ({self.high}); swap them")
         if self.log and not (self.low or 0) > 0:
-            raise ValueError(f"low is {self.low} on a logarithmic scale; set it above 0")
+            raise ValueError(f"log is true, but low is {self.low}; set low above 0, or leave out log")
         return self
 
 

@@ -334,11 +334,11 @@ class ProcedureBenchmark(BenchmarkTask):
         return ProbedDocuments(encoder, self.labels(parts), device=device)
 
     def outcomes(self, fitted: TextClassifier | ProbedDocuments, parts: Parts) -> dict[str, pd.DataFrame]:
-        """Return ``counts`` and ``outputs``, the log-probabilities for every document of dev and test.
+        """Return ``counts``, and ``outputs`` for every document of dev and test.
 
         Every document has one true and one predicted class, so micro F1 equals accuracy. ``outputs`` has
-        ``split``, ``case``, ``label`` (the number of the true class, as text) and a column ``c<k>`` for class
-        ``k``.
+        ``split``, ``case``, ``label`` (the number of the true class, as text) and a column ``c<k>`` with the
+        logit of class ``k`` or, for a probe, its log-probability.
         """
         labels = fitted.labels
         tables = []

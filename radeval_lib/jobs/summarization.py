@@ -267,7 +267,9 @@ def fit_model(
     device: str = "auto",
     folder: Path | None = None,
 ) -> Summarizer:
-    """Return a system trained on ``train_set``, with the epoch or threshold chosen on ``dev`` by ROUGE-L.
+    """Return a system trained on ``train_set``, with the epoch or threshold chosen on ``dev``.
+
+    The choice is by ROUGE-L, unless the system's training settings have another ``measure``.
 
     Parameters
     ----------

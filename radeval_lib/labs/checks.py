@@ -30,7 +30,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 SOLUTION_FILE = "lab_solution.py"
-"""Name of the solved lab as a script, in the autograder's archive; hidden tests compare with it."""
+"""File in the autograder's archive with the solved lab's code; hidden tests compare with its results."""
 _SEQUENCES: Any = (list, tuple, range, deque, type({}.keys()), type({}.values()), type({}.items()))
 # The bytecode instructions of a function that has only a docstring or `...`.
 _NO_BODY = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
@@ -42,7 +42,7 @@ _RIGHT_SHARE, _CORRELATION = 1 / 3, 0.9
 
 
 class AnswerError(Exception):
-    """An answer that is missing, or of a type that tests cannot read."""
+    """An answer that is missing or that tests cannot read, or a missing solution."""
 
 
 class StudentError(Exception):
@@ -65,14 +65,17 @@ def values_of_names(env: Mapping[str, Any], names: Sequence[str], banned: Collec
     Returns
     -------
     list
-        Values as :func:`normalize` returns them. A function is wrapped: the wrapper passes on copies of the
-        arguments and normalizes the result. It raises StudentError if the student's function fails,
-        BorrowedError if the function calls a banned package, and AnswerError if the function has no body.
+        Values as :func:`normalize` returns them; for ``solution``, an object whose attributes are the names
+        in the solved lab. A function is wrapped: the wrapper passes on copies of the arguments and normalizes
+        the result. The wrapper raises StudentError if the student's function fails, BorrowedError if the
+        function calls a banned package, and AnswerError if the function has no body or its result cannot be
+        normalized.
 
     Raises
     ------
     AnswerError
-        If a name is not defined, or its value cannot be normalized.
+        If a name is not defined, its value cannot be normalized, or ``solution`` is read outside the
+        autograder.
     """
     return [_read_answer(env, name, banned) for name in names]
 
@@ -105,7 +108,7 @@ def _read_answer(env: Mapping[str, Any], name: str, banned: Collection[str]) -> 
 def _describe_error(error: BaseException) -> str:
     """Return an error's type and message, to append to a clause such as ``it stopped``.
 
-    If a line of the notebook raised the error, this line and its number come first.
+    If code of the notebook raised the error, or called the code that did, the line and its number come first.
     """
     message = _shorten("".join(traceback.format_exception_only(error)).strip())
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "ipykernel" in frame.filename]
@@ -123,7 +126,7 @@ def _run_solution(student_id: str) -> SimpleNamespace:
     """
     spec = importlib.util.find_spec(Path(SOLUTION_FILE).stem)
     if spec is None or spec.origin is None:
-        raise AnswerError("this test needs the solution: run it in the autograder")
+        raise AnswerError(f"this test needs {SOLUTION_FILE}: run the test in the autograder")
     names: dict[str, Any] = {"student_id": student_id, "display": lambda *_: None}
     exec(compile(Path(spec.origin).read_text(encoding="utf-8"), SOLUTION_FILE, "exec"), names)
     return SimpleNamespace(**names)
@@ -145,8 +148,8 @@ def normalize(value: Any, name: str = "it") -> Any:
     Raises
     ------
     AnswerError
-        For a value of any other type, a label that occurs twice, a number too large for a float, or an object
-        that raises an error when it is read.
+        For ``...``, a value of any other type, a label that occurs twice, a number too large for a float, or
+        an object that raises an error when it is read. The value may be inside ``value``.
     """
     try:
         return _normalize(value, name)
@@ -187,7 +190,7 @@ def _normalize(value: Any, name: str) -> Any:
     if hasattr(value, "tolist") and not hasattr(plain := value.tolist(), "tolist"):
         return _normalize(plain, name)
     kind, supported = type(value).__name__, "number, string, list, dictionary or DataFrame"
-    raise AnswerError(f"`{name}` has unsupported type {kind}: make it a {supported}")
+    raise AnswerError(f"`{name}` is or contains a value of unsupported type {kind}: use a {supported}")
 
 
 def _to_dict(items: Iterable[tuple[Any, Any]], name: str) -> dict[Any, Any]:
@@ -249,7 +252,7 @@ def same(answer: Any, expected: Any, quantity: str, within: float = 1e-6) -> Non
 
 
 def _format_value(value: Any) -> str:
-    """Return a value as a string for a message, with floats rounded to six decimals and long strings cut."""
+    """Return a value as a string for a message: a float rounded to six decimals, a long string cut."""
     return _shorten(repr(round(value, 6) if isinstance(value, float) else value))
 
 

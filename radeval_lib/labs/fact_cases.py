@@ -21,7 +21,7 @@ Fact = tuple[object, ...]
 
 SYSTEMS = ("first statements", "selection", "simulated model", "altered reference")
 """Four ways to summarize: the first half of the statements; a random selection; the simulated output of a
-report generator; the reference with one to four changes."""
+report generator; the reference with up to four changes."""
 _REFERENCE_KEEPS = 0.7  # probability that the reference includes a statement of the source
 _SELECTION_KEEPS = 0.6  # probability that the selection includes a statement of the source
 

@@ -20,7 +20,8 @@ from radeval_lib.rules.generator.generator import make_rng
 _RATERS = 6  # as in ReXVal
 _LETTERS = tuple(CATEGORIES)
 _SENSITIVITY_SD, _LOG_ALARMS_SD = 0.15, 1.2  # between raters, of sensitivity and of the log of false alarms
-_WRONG_SIGNIFICANCE, _WRONG_CATEGORY = 0.1, 0.03  # shares of noted true errors with this fault
+# Shares of noted true errors whose significance is wrong, and whose category is drawn at random.
+_WRONG_SIGNIFICANCE, _WRONG_CATEGORY = 0.1, 0.03
 Noted = tuple[str, bool]
 """A noted error: the letter of its category, and whether it is noted as significant."""
 

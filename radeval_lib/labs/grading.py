@@ -63,7 +63,8 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
     ----------
     folder : the folder with the submissions.
     output : CSV file for the marks. The feedback on each notebook is written beside it, to
-        ``<output>_feedback/<file>.txt``.
+        ``<name>_feedback/<file>.txt``, where ``<name>`` is the name of the CSV file without ``.csv``.
+    rules : the options.
     say : called with a line about each notebook.
 
     Returns
@@ -71,13 +72,15 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
     DataFrame
         One row per notebook: ``file`` (path in the folder), ``student`` (the id in the notebook), ``lab``,
         ``status`` (``graded``, or the reason why not), ``points`` (from tests), ``of`` (the maximum of
-        ``points``), and a column of points for each task. Points are NaN for a task that is marked by hand or
-        belongs to another lab, and for a notebook that was not graded.
+        ``points``), and a column of points for each task that carries points. Points are NaN for a task that
+        is marked by hand or belongs to another lab, and for a notebook that was not graded. If no notebook
+        was graded, there are no columns of points.
 
     Raises
     ------
     NotebookError
-        If there is no notebook, or bubblewrap is needed but not installed.
+        If there is no notebook, bubblewrap is needed but not installed, or ``rules.lab`` is needed but is not
+        a lab.
     """
     if rules.isolated and not shutil.which("bwrap"):
         remedy = "Install it (Linux: apt install bubblewrap), or add --trust-submissions."
@@ -152,10 +155,10 @@ def _grade_submission(path: Path, archives: Path, rules: Rules) -> tuple[dict[st
 
 
 def _run_otter(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str, dict[str, Any]]:
-    """Grade a notebook with Otter, and return a mapping from task to test result, for tasks with points.
+    """Grade a notebook with Otter, and return a mapping from task to test result, for tasks with tests.
 
     A result has the keys ``score``, ``max_score`` and ``output``, among others. Raises NotebookError if Otter
-    fails or does not end in time.
+    fails, does not end in time or runs no test.
     """
     environment = {"PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     environment |= {SECONDS: str(rules.seconds), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
@@ -184,7 +187,7 @@ def _run_otter(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str,
             problem = f"the notebook did not end within {rules.seconds} + {_GRACE} seconds"
             raise NotebookError(problem, remedy="Correct the cell that does not end.") from None
         except OSError:
-            raise NotebookError((messages.strip().splitlines() or ["Otter wrote no results"])[-1]) from None
+            raise NotebookError(f"Otter failed: {(messages.strip().splitlines() or ['?'])[-1]}") from None
     scores = {test["name"]: test for test in results["tests"] if "max_score" in test}
     if not scores:
         raise NotebookError("the notebook ended before its tests", remedy="Correct the cell that ends it.")
@@ -194,8 +197,8 @@ def _run_otter(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str,
 def _make_isolation_command(folder: Path) -> list[str]:
     """Return the bubblewrap command; append the command to isolate.
 
-    The isolated process has no network. It can read only the system, Python, the library and ``folder``, and
-    can write only to ``results`` in ``folder`` and to temporary folders.
+    The isolated process has no network. It can read only the system, Python, the library with its manifests,
+    and ``folder``. It can write only to ``results`` in ``folder`` and to temporary folders.
     """
     packages = [path for path in sys.path if path.endswith("-packages")]
     paths = {sys.prefix, sys.base_prefix, *packages, *_SYSTEM, str(ROOT / "radeval_lib"), str(MANIFESTS)}

@@ -37,7 +37,10 @@ _REPLACEMENTS = (  # (pattern, replacement), applied in this order
 
 
 def find_findings(sentence: str) -> list[Finding]:
-    """Return the findings that a sentence states or denies, in order."""
+    """Return the findings that a sentence states or denies, in order.
+
+    Their offsets refer to the sentence after the replacements.
+    """
     sentence = to_plain_text(sentence).text
     for pattern, replacement in _REPLACEMENTS:
         sentence = re.sub(pattern, replacement, sentence, flags=re.IGNORECASE)

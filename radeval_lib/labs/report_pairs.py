@@ -1,9 +1,10 @@
 """Pairs of short chest reports with three kinds of errors, composed of sentences written for the lab.
 
-``report_sentences.csv`` has one sentence per row (``text``), in which ``{side}`` stands for a side,
-``{other}`` for the other side and ``{lobe}`` for a lobe of the side. ``states`` lists the observations that
-the sentence states, some followed by a side, and ``denies`` the observations that it denies. ``part`` is
-``practice`` for plain sentences, and ``tough`` or ``board`` for sentences that simple rules misread.
+``report_sentences.csv`` has one sentence per row (``text``), in which ``{side}`` stands for a side
+(``{Side}`` with a capital letter), ``{other}`` for the other side and ``{lobe}`` for a lobe of the side.
+``states`` lists the observations that the sentence states, some followed by a side, and ``denies`` the
+observations that the sentence denies. ``part`` is ``practice`` for plain sentences, and ``tough`` or
+``board`` for sentences that simple rules misread.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def sentences(*parts: str) -> tuple[Sentence, ...]:
     """
     table = pd.read_csv(Path(__file__).with_name("report_sentences.csv"), keep_default_na=False)
     if unknown := set(parts) - set(table["part"]):
-        raise ValueError(f"no part {min(unknown)!r}; use {', '.join(table['part'].unique())}")
+        raise ValueError(f"no part {min(unknown)!r}; use one of {', '.join(table['part'].unique())}")
     variants = []
     for row in table[table["part"].isin(parts)].itertuples():
         for side, other in _OPPOSITES.items() if "{" in row.text else [("", "")]:

@@ -62,7 +62,7 @@ _TASK = re.compile(r"^## (Task \d+: .*)$", re.MULTILINE)  # ## Task 1: clipped p
 
 @dataclass(frozen=True)
 class Lab:
-    """A lab, with its position in the book's table of contents (from 1), its name and its title."""
+    """A lab, with its position among the labs in the table of contents (from 1), its name and title."""
 
     number: int
     name: str
@@ -88,7 +88,8 @@ class Task:
 def list_labs() -> list[Lab]:
     """Return every lab, in the order of the book's table of contents.
 
-    Raises NotebookError if the folder with the labs' sources is missing, as in an installed wheel.
+    Raises NotebookError if the folder with the labs' sources is missing, as in an installed wheel, or a lab
+    has no title.
     """
     contents = BOOK / "_toc.yml"
     files = parse_toc_yaml(contents) if contents.is_file() else [_FOLDER]
@@ -144,7 +145,7 @@ def make_otter_notebook(lab: Lab) -> NotebookNode:
     """Return a lab as the notebook that ``otter assign`` converts.
 
     A link to a page of the book is replaced by the link's words, or the page's title if there are none, and
-    by the page's file.
+    by the page's file. Raises NotebookError if no page has the link's label.
     """
     cells = [new_raw_cell(_ASSIGNMENT)]
     for part in read_content(lab):
@@ -158,7 +159,8 @@ def make_otter_notebook(lab: Lab) -> NotebookNode:
 
 
 def make_page(lab: Lab) -> NotebookNode:
-    """Return a lab as a page of the book: without solutions, and with a call to the tests of each task."""
+    """Return a lab as a page of the book: without solutions, and with a call to the tests of each task that
+    has tests."""
     cells = []
     for part in read_content(lab):
         if not isinstance(part, Task):
@@ -253,7 +255,8 @@ def _replace_link(link: re.Match[str]) -> str:
 def build(lab: Lab, output: Path = OUTPUT) -> None:
     """Build a lab with Otter, and write its notebooks and autograder to the folder ``output``.
 
-    The files are ``student/<lab>.ipynb``, ``solution/<lab>.ipynb`` and ``autograder/<lab>.zip``.
+    The files are ``student/<lab>.ipynb``, ``solution/<lab>.ipynb`` and ``autograder/<lab>.zip``. Raises
+    NotebookError if the lab links to a label that no page has.
     """
     from otter.assign import main as otter_assign
 

@@ -14,9 +14,10 @@ Sentence = tuple[list[str], list[str]]  # the words of a sentence, and their IOB
 
 
 def sentences(style: Style, n_reports: int, seed: int) -> list[Sentence]:
-    """Return the sentences of ``n_reports`` generated chest reports, each as (words, IOB tags).
+    """Return the sentences in the findings of generated chest radiograph reports, as (words, IOB tags).
 
-    ``style`` is ``hospital`` or ``encyclopaedic``. An article at the beginning of an entity is tagged ``O``.
+    ``n_reports`` is the number of reports, and ``style`` is ``hospital`` or ``encyclopaedic``. An article at
+    the beginning of an entity is tagged ``O``.
     """
     reports = generator.generate(n_reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
     tagged_sentences = [sentence for report in reports for sentence in encode_iob(report.findings)]
@@ -32,8 +33,9 @@ def sentences(style: Style, n_reports: int, seed: int) -> list[Sentence]:
 def features(words: Sequence[str], index: int) -> dict[str, str]:
     """Return the features of the word at ``index``: the word, its last three letters and its neighbours.
 
-    ``word-2`` to ``word+2`` are the word and its neighbours, ``end`` its last letters, and ``before`` the two
-    preceding words. ``<`` and ``>`` stand for words beyond the sentence.
+    ``word-2`` to ``word+2`` are the word (``word+0``) and its neighbours, ``end`` the word's last letters,
+    and ``before`` the two preceding words, all in lower case. ``<`` and ``>`` stand for words beyond the
+    sentence.
     """
     tokens = ["<", "<", *(word.lower() for word in words), ">", ">"]
     position = index + 2

@@ -106,7 +106,10 @@ class Card:
         return [row for row in (self.data["radpref"] or {}).get("rows", []) if "p_holm" in row]
 
     def row(self, metric: str) -> dict[str, Any]:
-        """Return the row of ``data["radpref"]`` for a metric; raises StopIteration if it has none."""
+        """Return the row of ``data["radpref"]``, which must not be None, for a metric.
+
+        Raises StopIteration if there is no such row.
+        """
         return next(row for row in self.data["radpref"]["rows"] if row["metric"] == metric)
 
     def _describe_radpref(self) -> list[str]:
@@ -230,7 +233,10 @@ class Card:
         Raises
         ------
         MetricError
-            If a file cannot be written, or ``path`` itself ends in ``.json``, ``.csv``, ``.tex`` or ``.bib``.
+            If the folder of ``path`` does not exist, one of the five paths is not that of a regular file, or
+            ``path`` itself ends in ``.json``, ``.csv``, ``.tex`` or ``.bib``.
+        OSError
+            If a file cannot be written.
         """
         target, table = Path(path), self.table()
         latex = table.rename(columns={"τ_b": "tau b"}).to_latex(index=False, escape=True)
@@ -306,8 +312,8 @@ def metric_card(
     metric : a function ``(reference, candidate) -> number``, or ``(candidate, reference)`` if its
         parameters have such names; a metric of this library or its name; or a mapping from the ``id`` of each
         pair of :func:`radeval_lib.metric_cards.pairs.build` to its score.
-    name : the metric's name on the card; by default, the name of the function. Ignored for a metric of this
-        library.
+    name : the metric's name on the card; by default, the name of the function. ``(this card)`` is added to a
+        name that is the title of a metric of this library. Ignored for such a metric itself.
     batched : whether the function takes two lists of strings and returns a number per pair.
     higher_is_better, value_range : the direction, and the lowest and highest possible score, as the author
         declares them. Like ``tuned``, ignored for a metric of this library.
@@ -328,12 +334,12 @@ def metric_card(
     MetricError
         If the metric is unknown or scores no pair, or an argument is not as described.
     DataError
-        If the data root does not exist.
+        If the data root does not exist, or a file in it differs from its manifest or is malformed.
     """
     for value, choices, where in ((half, Half, "half"), (tuned, Tuned, "tuned")):
         check_choice(value, choices, where, MetricError)
     if not isinstance(seed, int | np.integer) or seed < 0:
-        raise MetricError(f"{seed!r} is not an integer >= 0", "seed", "Set it to 0 or more.")
+        raise MetricError(f"{seed!r} is not an integer >= 0", "seed", "Set it to an integer >= 0.")
     key, substitute = "", ""
     if isinstance(metric, str):
         by_name.get(metric)
@@ -350,7 +356,7 @@ def metric_card(
     if to_line(name, 60) != name or not name.strip():
         raise MetricError(f"{name!r} is not a valid name", "name", "Use 1 to 60 printable characters.")
     if value_range is not None and not value_range[0] < value_range[1]:
-        raise MetricError(f"the range {value_range} is empty", "range", "Put the lower bound first.")
+        raise MetricError(f"{value_range} is no range", "range", "Give the lower, then the higher bound.")
     root, sign = resolve_data_root(data_root), 1 if higher_is_better else -1
     recordings = {label: stored.load(label) for label in pairs.RATED}
     set_scores = _find_known_scores(recordings, rated_scores or {}, key)
@@ -419,8 +425,8 @@ def _find_known_scores(
     known_scores = {label: np.asarray(values, dtype=np.float64) for label, values in rated_scores.items()}
     for label, values in known_scores.items():
         if label not in sets or values.shape != (len(sets[label].table),):
-            problem = f"{values.size:,} scores for {label!r}, which is unknown or differs in number of rows"
-            raise MetricError(problem, "rated_scores", f"Provide a score per row of {list_names(sets)}.")
+            numbers = list_names(f"{len(sets[name].table):,} scores for {name!r}" for name in sets)
+            raise MetricError(f"{label!r} has shape {values.shape}", "rated_scores", f"Pass {numbers}.")
     for label, recording in sets.items():
         if key in recording.description["columns"]:
             known_scores[label] = recording.table[key].to_numpy(np.float64)

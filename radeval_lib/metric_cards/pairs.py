@@ -1,8 +1,9 @@
 """The pairs of reports that a metric scores for its report card, and the scoring of these pairs.
 
 Scores come from a function, a metric of this library, a command or a file. A pair without a finite score is a
-failure. The card counts failures and, for all other numbers, gives each failure the worst score of its part
-(such as ``edits``). If all pairs fail, an error is raised.
+failure. The card counts failures. For agreement, costs of edits and means of systems, it gives each failure
+the worst score of its part (such as ``edits``); for the rest, it leaves failures out. If all pairs fail, an
+error is raised.
 """
 
 from __future__ import annotations
@@ -74,8 +75,14 @@ def build(
         Columns ``id``, ``part``, ``reference``, ``candidate``, ``row`` and ``kind``. ``part`` is the name of
         a rated set, ``systems``, ``edits``, ``empty`` (one or both texts are empty) or ``again`` (a
         repetition). ``row`` is the number of the row in the rated set, of the study or of the edited report;
-        for ``again``, of the repeated row of this table. ``kind`` is the system, the edit, or which text is
-        empty. The table's ``attrs["source"]`` names the source of the edited reports.
+        for ``again``, of the repeated row of this table; for ``empty``, a count from 0. ``kind`` is the
+        system, the edit, or which text is empty; for other parts, it is the empty string. The table's
+        ``attrs["source"]`` names the source of the edited reports.
+
+    Raises
+    ------
+    DataError
+        If a file of the data root differs from its manifest or is malformed.
     """
     rows: list[_Row] = []
     if root is not None:
@@ -318,7 +325,7 @@ def run_command(command: Sequence[str], frame: pd.DataFrame) -> dict[str, float]
     Raises
     ------
     MetricError
-        If the program fails or its output has another format.
+        If the program fails, or its output has another format or the same id twice.
     OSError
         If the program cannot be started.
     """
@@ -335,8 +342,8 @@ def run_command(command: Sequence[str], frame: pd.DataFrame) -> dict[str, float]
 def read_scores(path: Path) -> dict[str, float]:
     """Read a table with the columns ``id`` and ``score``, and return a mapping from id to score.
 
-    An empty score is NaN. Raises MetricError if a column is missing, an id is repeated or a score is not a
-    number.
+    An empty score is NaN. Raises MetricError if the file does not exist or is malformed, a column is missing,
+    an id is repeated or a score is not a number.
     """
     return _index_scores(file_scoring.read_table(path), path.name)
 
