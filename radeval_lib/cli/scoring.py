@@ -256,9 +256,9 @@ def compare(
 ) -> None:
     """Compare systems on the same references.
 
-    For each metric, prints the mean of every system with its confidence interval, the clusters of systems
-    that do not differ significantly (randomization tests, Holm's correction over all pairs and metrics), a
-    summary sentence, and cautions. For a single system, prints only its means with confidence intervals.
+    For each metric, prints the mean or corpus score of every system with its confidence interval, the
+    clusters of systems that do not differ significantly (randomization tests, Holm's correction over all
+    pairs and metrics), a summary sentence, and cautions. For a single system, nothing is tested.
 
     Optional columns of the input: rows with the same `case` or `patient` are resampled together. If every
     system has a column METRIC:NAME, these scores are used instead of computed; METRIC may then be any name.

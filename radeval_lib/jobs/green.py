@@ -64,7 +64,10 @@ class GreenSettings(BaseModel, extra="forbid", frozen=True):
         return training
 
     def tuning(self, seed: int, device: str) -> TrainingSettings:
-        """Return settings of a training run that chooses the epoch by the likelihood of held-out analyses."""
+        """Return settings of a training run that chooses the epoch by the likelihood of held-out analyses.
+
+        Raises ModelError if a number in ``training`` is too low.
+        """
         return TrainingSettings(**self.training, measure="likelihood", seed=seed, device=device)
 
 

@@ -42,7 +42,8 @@ def scores_by_setting(run: Run, pairs: Sequence[EntityPair]) -> dict[str, NDArra
     """Return a mapping from the title of a setting to the RaTEScore of each pair, shape (len(pairs),).
 
     The settings are the two released weights, equal weights, and, with the first released weights, vectors of
-    the first token and the encoder of the role ``rival_encoder``.
+    the first token and the encoder of the role ``rival_encoder``. Errors are those of
+    :meth:`~radeval_lib.study.runs.Run.model`.
     """
 
     def load(role: str, pooling: Pooling) -> encoders.Encoder:

@@ -73,7 +73,7 @@ class Pretraining(BaseModel, extra="forbid", frozen=True):
     init_model : folder of the encoder to start from, or its name on the Hugging Face Hub.
     role : data role of the reports.
     reports : number of reports.
-    epochs, batch_size, learning_rate : hyperparameters of the optimizer.
+    epochs, batch_size, learning_rate : hyperparameters of the training.
     """
 
     init_model: str
@@ -160,8 +160,8 @@ def role_of(task: str) -> str:
 def list_fits(section: RalesSettings, task: str, regime: str) -> list[tuple[str, str]]:
     """Return the pairs of task and regime that one job of :data:`FITTING` fits, in order.
 
-    ``task`` and ``regime`` are names or :data:`EVERY`. Raises ParameterError for a regime that the profile
-    lacks.
+    ``task`` and ``regime`` are names or :data:`EVERY`, which selects all. An unknown task is returned. Raises
+    ParameterError for a regime that the profile lacks.
     """
     if regime != EVERY and regime not in section.regimes:
         raise ParameterError(f"no regime {regime!r}", "regime", f"Use one of {', '.join(section.regimes)}.")

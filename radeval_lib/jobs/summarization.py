@@ -278,6 +278,11 @@ def fit_model(
     device : ``auto``, ``cpu`` or ``cuda``.
     folder : the folder for the last checkpoint, from which an interrupted training run resumes; None to keep
         no checkpoint.
+
+    Raises
+    ------
+    ModelError
+        If a setting of the system is out of range, or the model to start from cannot be loaded.
     """
     if system.kind == "lead":
         return LeadSentences(**system.settings)

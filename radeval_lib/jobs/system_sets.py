@@ -51,6 +51,11 @@ def load_outputs(root: Path) -> pd.DataFrame:
         ``reference``, ``candidate``, ``stratum`` and ``gold``, the codes that annotators gave the study. The
         stratum is ``finding``, ``normal``, ``other`` (for other codes) or ``uncoded``. The table is empty if
         the root lacks a file.
+
+    Raises
+    ------
+    DataError
+        If a file differs from its manifest or is malformed.
     """
     records: list[SystemReport] = iu_systems.read(lambda file: find("iu_systems", root, file))
     report_path = find("openi", root, "indiana_reports.csv")
