@@ -48,7 +48,7 @@ FILE = click.Path(path_type=Path)
 
 # The optional dependencies (pip extras) that each command needs beyond a bare installation. A command that is
 # not listed needs ``models`` and ``book``.
-_EXTRAS = {"data": "hub,book", "labs": "labs,models", "models": "models"}
+_EXTRAS = {"data": "hub", "labs": "labs,models", "models": "models"}
 
 
 def print_errors_in_one_line(command: Callable[..., Any]) -> Callable[..., Any]:
