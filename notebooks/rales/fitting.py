@@ -276,7 +276,7 @@ def fit_regime(plan: Plan, inputs: Mapping[str, Any]) -> Tables:
 
     If the settings ask for trials, hyperparameters are searched for on the first draw, and the other draws
     take those with the highest value on validation data. The tables have the names that :func:`fit` gives
-    them. ``inputs`` comes from :func:`describe_inputs`.
+    them. ``inputs`` comes from :func:`describe_inputs`. Raises the errors of :func:`search` and :func:`fit`.
     """
     tables_of_draws: list[Tables] = []
     hyperparameters: dict[str, Any] = {}
@@ -317,6 +317,13 @@ def fit_tasks(run: Run, settings: RalesSettings, encoder: str, pairs: Sequence[t
     settings : the section ``rales`` of the profile.
     encoder : the name of the encoder in the profile.
     pairs : pairs of task and regime, with equal tasks adjacent (:func:`radeval_lib.jobs.rales.list_fits`).
+
+    Raises
+    ------
+    ParameterError
+        If the name of the encoder is malformed, or a hyperparameter in the profile is unknown.
+    SearchError
+        If the value of a trial is not finite.
     """
     frames: dict[str, list[pd.DataFrame]] = {}
     with tempfile.TemporaryDirectory() as folder:
