@@ -55,16 +55,16 @@ def format_model_id(name: str) -> str:
     """Return a model's name and the beginning of its checksum as ``name@digits``, for signatures.
 
     For a folder or file, the name is the last part of its path. The digits are the first twelve of the
-    SHA-256 of the model's files or, for a model of the Hugging Face Hub, of its commit; ``unknown`` if
-    neither can be determined.
+    SHA-256 of the model's files (of the source code, for ``rules``) or, for a model of the Hugging Face Hub,
+    the first twelve of its commit. If neither can be determined, ``unknown`` replaces them.
     """
     short_name = Path(name).name if "://" not in name and Path(name).exists() else name
     return f"{short_name}@{_find_content_id(name)[:12]}"
 
 
 def _find_content_id(name: str) -> str:
-    """Return the SHA-256 of a model's files, the commit of a cached model of the Hugging Face Hub, or
-    :data:`UNKNOWN`."""
+    """Return the SHA-256 of a model's files (of the source code, for the rules), the commit of a cached model
+    of the Hugging Face Hub, or :data:`UNKNOWN`."""
     if name == RULES:
         return _compute_rules_digest()
     from radeval_lib.errors import ModelError
@@ -89,8 +89,8 @@ def _find_content_id(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _compute_rules_digest() -> str:
-    """Return one SHA-256 of the source code of the lexicon, the reader, the rule-based judge and the
-    observation metric."""
+    """Return one SHA-256 of the source code of the package ``rules``, without the report generator, and of
+    the observation metric."""
     # The files are read, not imported, so that other metrics do not depend on these modules.
     library = Path(__file__).parents[1]
     files = [path for path in (library / "rules").rglob("*") if path.suffix in (".py", ".yml")]
@@ -182,22 +182,27 @@ class Metric(ABC):
     ) -> Scores:
         """Return the score of each candidate against the reference at the same position.
 
-        Each distinct pair is scored once, in an order that depends only on the texts, so that neither input
-        order nor repetitions change a pair's score. Empty lists give empty scores.
+        Each distinct pair, with its context, is scored once, in an order that depends only on texts and
+        contexts, so that neither input order nor repetitions change a pair's score. Empty lists give empty
+        scores.
 
         Parameters
         ----------
         references, candidates : equally long sequences of str; an empty text is allowed.
         contexts : the age and indication of each pair's patient, None where unknown; by default, all are
-            unknown. Only the rule-based judge uses them.
+            unknown. Only metrics of the rule-based judge use them.
 
         Raises
         ------
         MetricError
-            If an argument is not a sequence of str, or the lengths differ; or if ``_score_pairs`` does not
-            yield a finite value within :meth:`bounds` and a detail for each pair.
+            If an argument is not a sequence of str, or the numbers of texts differ; or if ``_score_pairs``
+            does not yield a finite value within :meth:`bounds` and a detail for each pair.
         PlaceholderError
             If a text is a placeholder for a stored text.
+        ValueError
+            If the metric reads contexts, and their number is not that of the pairs.
+        ModelError, JudgeError
+            If a model or judge of the metric cannot be loaded, or fails.
         """
         pairs = self._prepare_pairs(references, candidates)
         for pair in pairs:
@@ -222,7 +227,7 @@ class Metric(ABC):
             value = scored[case][0]
             if not (math.isfinite(value) and low - _TOLERANCE <= value <= high + _TOLERANCE):
                 problem = f"pair {position} of {len(cases)} scored {value:g}, expected a finite number"
-                problem += f" from {low:g} to {high:g}" if math.isfinite(high - low) else ""
+                problem += f" in [{low:g}, {high:g}]" if math.isfinite(low) or math.isfinite(high) else ""
                 remedy = "Check the metric's model, or correct `_score_pairs` or `range` of its class."
                 raise MetricError(problem, self.name, remedy)
         values = np.array([scored[case][0] for case in cases], dtype=np.float64)
@@ -237,7 +242,9 @@ class Metric(ABC):
         Raises
         ------
         MetricError
-            If an argument is not a sequence of str, or the lengths differ.
+            If an argument is not a sequence of str, or the numbers of texts differ.
+        ValueError
+            If ``_score_pairs`` does not yield one value per pair.
         """
         pairs = self._prepare_pairs(references, candidates)
         distinct = sorted(set(pairs))
@@ -311,13 +318,14 @@ class Metric(ABC):
     def signature(self, *, in_context: bool = False, of_corpus: bool = False) -> str:
         """Return one line that names everything a score depends on, in sacrebleu's format::
 
-            metric:bertscore|variant:f1|layer:5|model.encoder:minilm@6c3a0f9d21b4|text:one-line|version:1.0.0
+            metric:rouge_l|variant:f1|stem:yes|text:one-line+lowercase+ascii-alphanumeric|version:1.0.0
 
         Its parts are the metric's name, the variant, every other setting that can change a score, the models
-        (:meth:`list_model_ids`), the steps that change a text before it is scored, and the version of this
-        library. Equal settings and models have equal signatures, wherever the models are stored. Device and
-        cache are left out, because they change at most the last digits of a score. White space, ``|``, ``%``
-        and characters other than ASCII are percent-encoded.
+        (:meth:`list_model_ids`), such as ``model.encoder:minilm@6c3a0f9d21b4``, the steps that change a text
+        before it is scored, and the version of this library. Equal settings and models have equal signatures,
+        wherever the models are stored. Device and cache are left out, because they change at most the last
+        digits of a score. In values, all characters but ASCII letters, digits and ``:/@+,.-_~()[]<>=#*`` are
+        percent-encoded.
 
         Parameters
         ----------

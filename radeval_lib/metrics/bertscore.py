@@ -98,7 +98,7 @@ class BertScore(Metric):
         depth = int(model.config.num_hidden_layers)
         if self.layer is not None and not 0 <= self.layer <= depth:
             problem = f"no layer {self.layer}: the encoder has {depth} hidden layers"
-            raise MetricError(problem, "bertscore.layer", f"Set it to 0 to {depth}, or omit it for the last.")
+            raise MetricError(problem, "setting layer", f"Set it to 0 to {depth}, or to None for the last.")
         return load_pretrained(AutoTokenizer, self.encoder), model
 
     def _encode_tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:

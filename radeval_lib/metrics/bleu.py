@@ -58,7 +58,7 @@ def _count_all_pairs(references: Sequence[str], candidates: Sequence[str], order
 def corpus_bleu(references: Sequence[str], candidates: Sequence[str], order: int = 4) -> float:
     """Return BLEU of the whole corpus, from 0 to 1, from summed n-gram counts; 0 for an empty corpus.
 
-    ``order`` is the number of words in the longest n-grams.
+    ``order`` is the number of words in the longest n-grams, at least 1.
 
     Raises
     ------
@@ -72,6 +72,8 @@ def sentence_bleu(
     references: Sequence[str], candidates: Sequence[str], order: int = 4
 ) -> NDArray[np.float64]:
     """Return BLEU of each pair, from 0 to 1, float64 of shape (n,).
+
+    ``order`` is the number of words in the longest n-grams, at least 1.
 
     Raises
     ------

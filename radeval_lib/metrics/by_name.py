@@ -64,7 +64,8 @@ def create(name: str, /, **settings: Any) -> Metric:
     Raises
     ------
     MetricError
-        If the metric or a setting is unknown, or a value has the wrong type or is not one of the choices.
+        If the metric or a setting is unknown; or if a value has the wrong type, is not one of the choices, or
+        is refused by the metric.
     """
     metric, defaults = get(name), settings_of(name)
     hints = typing.get_type_hints(metric.__init__)
@@ -94,7 +95,7 @@ def _convert(value: Any, hint: Any, setting: str) -> Any:
         return TypeAdapter(hint).validate_python(value)
     except ValidationError as error:
         remedy = "Correct the value, or leave the setting out to use its default."
-        raise MetricError(describe(error), setting, remedy) from None
+        raise MetricError(f"{value!r} {describe(error)}", setting, remedy) from None
 
 
 class ChosenMetrics(NamedTuple):
@@ -135,12 +136,14 @@ def choose(selection: Selection) -> ChosenMetrics:
 
     Parameters
     ----------
-    selection : a name, names, or a mapping from name to settings; ``all`` adds every metric not named.
+    selection : a name, names, or a mapping from name to settings; ``all`` adds every metric that is not named
+        and has no setting ``judge``.
 
     Raises
     ------
     MetricError
-        If a metric or setting is unknown, or none of the requested metrics can score.
+        If a metric or setting is unknown, a value is not allowed, ``selection`` has another form, or none of
+        the requested metrics can score.
     """
     settings = resolve_settings(selection)
     unnamed = [name for name in names() if name not in settings] if ALL in settings else []
@@ -189,8 +192,10 @@ def resolve_settings(selection: Selection) -> dict[str, Mapping[str, Any]]:
 def adapt_settings(name: str, models: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings ``pooling`` and ``layer`` that fit the encoder in ``models``.
 
-    The dictionary is empty if the encoder is the metric's default or the metric has neither setting.
-    ``models`` is a mapping from role to the name of a model. Raises MetricError if no metric has the name.
+    ``pooling`` is returned only for the packaged encoder, and ``layer`` for any encoder but the default; each
+    only if the metric has this setting. The dictionary is empty if the encoder is the metric's default or
+    ``models``, a mapping from role to the name of a model, has none. Raises MetricError if no metric has the
+    name.
     """
     encoder, defaults = str(models.get("encoder", "")), settings_of(name)
     if encoder in ("", defaults.get("encoder")):
@@ -267,7 +272,7 @@ def metric(name: str, find_model: Callable[[str], str], device: str, settings: M
     Raises
     ------
     MetricError
-        If the metric or a setting is unknown, or a value has the wrong type.
+        If the metric or a setting is unknown, or a value has the wrong type or is refused by the metric.
     """
     configured = {role: find_model(role) for role in get(name).required_roles if role not in settings}
     if "device" in settings_of(name):

@@ -80,8 +80,8 @@ class Reason(NamedTuple):
     ----------
     kind : ``error`` for an error that a judge names, ``matched`` for an entity or finding that both texts
         state, ``unmatched`` for one that only one text states.
-    category : the category of an error, if it is one of GREEN's six
-        (:data:`~radeval_lib.categories.CATEGORIES`), or the type of an entity.
+    category : for an error, one of GREEN's six categories (:data:`~radeval_lib.categories.CATEGORIES`) or
+        ``none of the six``; for an entity, its type; for a CheXpert observation, ``observation``; else empty.
     finding, says : the finding, and what is wrong with it, in words of this library; empty if only the texts
         have words for them.
     quoted : words that may come from the texts, such as a language model's answer.
@@ -226,6 +226,8 @@ class Cautions:
         caution, and the rows.
 
         A caution that follows from the texts holds for every metric and is returned once, without metrics.
+        After these come lines on systems as a whole, on each two systems with the same candidates, and on
+        rows with the id of an earlier row.
         """
         metrics_of: dict[tuple[str, str, str], list[str]] = {}
         for (system, metric, caution), rows in self._rows.items():

@@ -50,14 +50,16 @@ class Comparison:
         also has a column ``cluster`` (Int64), which is 1 for the best systems and missing for a system that
         is not ranked.
     metrics : a mapping from each metric's name to a dictionary with the keys ``value`` (``corpus`` for a
-        corpus score that is not a mean, else ``mean``) and, unless the table already had the scores,
-        ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or ``lower``), ``range``, ``models``,
-        ``note`` (substitute models) and ``remark``.
+        corpus score that is not a mean, else ``mean``); if this library has the metric, ``better``
+        (``higher`` or ``lower``) and ``range`` (the lowest and highest score, None for no bound); and, unless
+        the table already had the scores, ``signature``, ``source`` (BibTeX key), ``models``, ``note``
+        (substitute models) and ``remark``.
     left_out : a mapping from each metric that could not score to the reason.
-    cautions : cautions about texts, with their rows, and about intervals.
-    verdicts : a mapping from metric to a sentence on the tests. If more than one in twenty of a system's
-        pairs have a caution, a sentence that calls the system better names the caution; if most of the
-        candidates state nothing that can be judged, the system is not ranked.
+    cautions : cautions about texts, with their rows, and about intervals; :func:`compare_files` adds notes on
+        files that are joined by position.
+    verdicts : a mapping from metric to a sentence on the tests (:func:`rank_systems`). If more than one in
+        twenty of a system's pairs have a caution, a sentence that calls the system better names the caution;
+        if most of the candidates state nothing that can be judged, the system is not ranked.
     rows : the number of references; ``systems`` has the number of cases, each of which may have several rows.
     resamples, seed : the number of resamples, and the seed, of the intervals and tests.
     """
@@ -186,7 +188,7 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all attributes, the methods text, the references and the package versions as a JSON-ready
-        dictionary; missing numbers are None."""
+        dictionary; missing numbers are None, and the key of an attribute has blanks for underscores."""
         content = {
             name.replace("_", " "): (
                 value.astype(object).where(value.notna(), None).to_dict("records")
@@ -232,8 +234,9 @@ def compare(
         ``<metric>:<system>`` for every system, the means of these scores are compared, and the metric is not
         computed. The rule-based judge uses the columns ``age`` and ``indication``.
     systems : a mapping from each system's name to its candidates, one per reference; for a DataFrame, to the
-        name of the system's column of candidates. By default, every column ``candidate:<system>`` of a
-        DataFrame is compared, or its column ``candidate`` if there is none.
+        name of the system's column of candidates. By default, every system is compared for which a DataFrame
+        has a column ``candidate:<system>`` or ``<metric>:<system>`` or, if there is none, the column
+        ``candidate``.
     metrics : a name, names, or a mapping from name to settings, as for :func:`radeval_lib.score`; by default,
         the weighted errors of the rule-based judge.
     resamples : the number of bootstrap resamples, and of random exchanges in the randomization test unless
@@ -249,8 +252,11 @@ def compare(
     Raises
     ------
     MetricError
-        If there is no system or fewer than two cases, a score is not a finite number, a column is missing, a
-        metric or setting is unknown, no metric can score, or ``resamples`` or ``seed`` is too small.
+        If there is no system or fewer than two cases, a score is not a finite number, a column is missing or
+        occurs twice, a text, case, age or system's name is malformed, a metric or setting is unknown, or
+        ``resamples`` or ``seed`` is too small.
+    RadevalError
+        If no metric can score: the error of the first one.
 
     Example
     -------
@@ -266,7 +272,7 @@ def compare(
     frame, columns = _build_table(references, systems, settings)
     cases = number_groups("cases", scoring.list_cases(frame, "references"), len(frame))
     if len(np.unique(cases)) < 2:
-        raise MetricError("fewer than two cases", "references", "Provide rows from at least two cases.")
+        raise MetricError(f"fewer than two cases in {len(frame)} rows", "references", "Add more cases.")
     cautions = Cautions(settings)
     results, left_out = _score_systems(frame, columns, settings, cautions, floor=floor)
     tables = {name: scores.sum_by_case(cases) for name, scores in results.items()}
@@ -315,20 +321,21 @@ def compare_files(
     Parameters
     ----------
     path : the main file, with a column ``reference`` or columns of scores.
-    systems : a mapping from each system's name to its column of candidates in the main file; by default, all
-        columns ``candidate:<system>``.
+    systems : a mapping from each system's name to its column of candidates in the main file; by default, the
+        columns that :func:`compare` chooses.
     candidates : a mapping from the name of each further system to its file, which has a column ``candidate``,
         or columns ``<metric>`` as ``radbook score`` writes them. If the main file has a column ``id``, rows
-        are joined on it and on the system file's ``id``, or any column there with the same values; otherwise,
-        rows are joined by position. Any other column that both files have must have equal values
-        in every row.
+        are joined on it and on the system file's ``id`` or, without one, on a column that only the system's
+        file has and that has the same ids; otherwise, rows are joined by position. Any other column that both
+        files have, except ``candidate``, must have equal values in every row.
     metrics, floor : as for :func:`compare`.
 
     Raises
     ------
     MetricError
-        In the same cases as :func:`compare`, or if a file is malformed, two systems have the same name, or
-        rows cannot be joined.
+        In the same cases as :func:`compare`, or if a file is missing or malformed, the system of the
+        main file's column ``candidate`` has no name, a system's file has no column to compare, two systems
+        have the same name, or rows cannot be joined.
     """
     frame, columns, notes = read_table(Path(path)), dict(systems or {}), list[str]()
     main_file = Path(path).name
@@ -383,8 +390,8 @@ def _join_rows(frame: pd.DataFrame, rows: pd.DataFrame, key: str, main_file: str
     if key:  # Ids are compared as strings, because a number in JSON Lines is a string in CSV.
         ids, row_ids = frame[ID].map(str), rows[key].map(str)
         if ids.duplicated().any() or set(ids) != set(row_ids):
-            is_repeated = ids.duplicated().any() or row_ids.duplicated().any()
-            problem = "an id occurs twice" if is_repeated else f"the ids differ from {main_file}'s"
+            problem = "an id occurs twice" if row_ids.duplicated().any() else f"ids differ from {main_file}'s"
+            problem = f"an id occurs twice in {main_file}" if ids.duplicated().any() else problem
             remedy = "Give each row a unique id, the same in both files."
             raise MetricError(problem, f"{where}, column {key!r}", remedy)
         rows = rows.set_axis(row_ids).loc[ids].reset_index(drop=True)
@@ -395,7 +402,7 @@ def _join_rows(frame: pd.DataFrame, rows: pd.DataFrame, key: str, main_file: str
             remedy = (
                 "Give equal values in the same order, join the files on a column `id`, or rename the column."
             )
-            raise MetricError(problem, f"{where}, row {int(differs.argmax()) + 1}", remedy)
+            raise MetricError(problem, f"{where}, for row {int(differs.argmax()) + 1} of {main_file}", remedy)
     return rows
 
 
@@ -418,7 +425,7 @@ def _build_table(
             try:
                 check_pairs(references, texts)
             except MetricError as error:
-                raise MetricError(error.what, f"{error.where} of {name!r}", error.remedy) from None
+                raise MetricError(error.what, f"{error.where}, system {name!r}", error.remedy) from None
         columns_of_texts = {f"{CANDIDATE}:{name}": list(texts) for name, texts in systems.items()}
         references = pd.DataFrame({REFERENCE: list(references), **columns_of_texts}, dtype=object)
         systems = None
@@ -438,7 +445,7 @@ def _build_table(
             problem = f"the column of system {name!r} has type {type(column).__name__}, expected str"
             raise MetricError(problem, "systems", "For a DataFrame, pass {system name: column}.")
         if not isinstance(name, str) or to_line(name, 80) != name or name in FLOOR:
-            problem = f"system name {name!r} is reserved, too long or not printable"
+            problem = f"system name {name!r} is reserved or not a printable string of at most 80 characters"
             raise MetricError(problem, "systems", "Use a different printable name of at most 80 characters.")
     return frame.reset_index(drop=True), columns
 
@@ -504,7 +511,10 @@ def _score_systems(
     Raises
     ------
     MetricError
-        If a metric must be computed and a column of texts is missing, or no metric can score.
+        If a metric must be computed and a column of texts is missing; or if texts, ages or scores are
+        malformed.
+    RadevalError
+        If no metric can score: the error of the first one.
     """
     scores_by_metric = {
         name: _read_scores(name, frame, columns)
@@ -582,7 +592,8 @@ def _read_scores(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -
 
 
 def _find_interval_cautions(metric: str, tables: Mapping[str, FloatArray], *, is_mean: bool) -> Iterator[str]:
-    """Yield a caution for each system in which fewer than ten cases differ from the most frequent score.
+    """Yield a caution for each system in which fewer than ten cases, and fewer than have the most frequent
+    score, have another score.
 
     Ten is a rule of thumb. If all cases have the same score, the caution gives the bound of the rule of three
     (Hanley and Lippman-Hand 1983).
@@ -623,7 +634,8 @@ def rank_systems(
     clusters : Int64, 1 for the best systems; missing for a system that is not ranked.
     sentences : a mapping from metric to a sentence that names the differences between neighbouring systems of
         different clusters or, if all systems are in one cluster, the significant difference with the smallest
-        p value; and the systems that are not ranked.
+        p value, or says that there is none; and the systems that are not ranked. A metric with one system,
+        which is ranked, has no sentence.
     """
     clusters, sentences = dict[tuple[str, str], int](), dict[str, str]()
     for metric, part in systems.groupby("metric", sort=False):
@@ -659,8 +671,9 @@ def _phrase_lead(
     values: pd.Series[float],
     cautions: Cautions,
 ) -> str:
-    """Return a clause that calls the first of a pair of systems better, with both values, the difference, its
-    interval and p value, and the cautions about both systems."""
+    """Return a clause that calls the first of a pair of systems better (or higher-scoring, if ``description``
+    does not say what is better), with both values, the difference, its interval and p value, and the cautions
+    about both systems."""
     first, second = pair
     verb = "is better than" if "better" in description else "scores higher than"
     low, high = sorted((test.low, test.high)) if test.difference >= 0 else sorted((-test.high, -test.low))

@@ -190,9 +190,10 @@ def score_file(
         strings.
     input_path, output_path : two different files whose names end in ``.csv``, ``.tsv`` or ``.jsonl``; their
         formats may differ.
-    explain : whether to also write ``<output>.explained.jsonl``, which has a line per pair: the row's number
-        from 1 and its ``id``, if the file has such a column, the candidate's column, the scores, and the keys
-        of :func:`~radeval_lib.metrics.scoring.build_explanation`.
+    explain : whether to also write ``<output>.explained.jsonl``, which has a line per pair: the number of the
+        ``row`` from 1 and its ``id``, if the file has such a column, the column of the ``candidate``, the
+        ``cautions``, the ``scores``, and the keys of
+        :func:`~radeval_lib.metrics.scoring.build_explanation`.
     report : the path of an HTML page about the scores (:mod:`radeval_lib.metrics.report`), which must differ
         from the input and the other outputs; by default, no page is written.
     texts : whether explanations and the page may quote the texts.
@@ -204,8 +205,10 @@ def score_file(
     Raises
     ------
     MetricError
-        If files, metrics or settings are not as described, or no metric can score. The error names the file
-        and, if rows are at fault, the row.
+        If files, metrics, settings or ``workers`` are not as described, no metric can score, or a metric
+        fails after the first chunk. An error about a file names it and, if rows are at fault, the row.
+    OSError
+        If the operating system does not let this process read or write a file.
     """
     source, target = Path(input_path), Path(output_path)
     endings = ["about.json", *(["explained.jsonl"] if explain else [])]
@@ -291,6 +294,11 @@ class _ChunkScorer:
             mapping from metric to the fields of :class:`~radeval_lib.metrics.scoring.Results`, without
             reasons; ``explained``, the explanation of each pair, if requested; ``kept``, whether an
             interrupted run had already scored the chunk.
+
+        Raises
+        ------
+        MetricError
+            If the chunk or a patient's age is malformed.
         """
         content = chunk.frame.to_json(orient="split", default_handler=str)
         path = self.folder / f"{checksums.of_text(f'{self.key} {names} {content}')}.json"
@@ -365,8 +373,9 @@ def read_chunks(path: Path) -> Iterator[Chunk]:
     Raises
     ------
     MetricError
-        If there is no such file, its content does not have the format that its name ends in, or a chunk has a
-        column that the first chunk lacks.
+        If the name has another ending than ``.csv``, ``.tsv`` or ``.jsonl``, there is no such file, its
+        content does not have the format that its name ends in, or a chunk has a column that the first chunk
+        lacks.
     """
     check_format(path)
     if not path.is_file():
@@ -429,8 +438,9 @@ def _open_delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dic
     Raises
     ------
     MetricError
-        If the file is empty or a column's name occurs twice; from the iterator, if a row has the wrong number
-        of cells or a quotation mark is not closed. The errors name the file ``where``.
+        If there is no line of column names or a column's name occurs twice; from the iterator, if a row has
+        the wrong number of cells; from either, if a quotation mark is not closed. The errors name the file
+        ``where``.
     """
     # Some reports are longer than the default limit of 131,072 characters per cell.
     csv.field_size_limit(1 << 30)
@@ -443,21 +453,21 @@ def _open_delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dic
         try:
             yield from filter(None, reader)  # Blank lines are not rows.
         except csv.Error as error:
-            line = f"{where}, line {reader.line_num}"
-            raise MetricError(
-                f"not a CSV file: {error}", line, "Close each quotation mark, and double it inside a cell."
-            ) from None
+            problem, line = f"not a CSV or TSV file: {error}", f"{where}, line {reader.line_num}"
+            remedy = "Close each quotation mark, and double it inside a cell."
+            raise MetricError(problem, line, remedy) from None
 
     def read_records() -> Iterator[dict[str, Any]]:
         for number, row in enumerate(remaining_rows, start=1):
             if len(row) != len(columns):
                 problem = f"{len(row)} cells, but the header has {len(columns)}"
-                raise MetricError(problem, f"{where}, row {number}", "Quote texts that contain separators.")
+                remedy = f"Write {len(columns)} cells, and quote texts that contain separators."
+                raise MetricError(problem, f"{where}, row {number}", remedy)
             yield dict(zip(columns, row, strict=True))
 
     remaining_rows = read_rows()
     if not (columns := next(remaining_rows, [])):
-        raise MetricError("the file is empty", where, "Begin it with a line of column names.")
+        raise MetricError("no line of column names", where, "Begin the file with such a line.")
     if repeated := [name for name in columns if columns.count(name) > 1]:
         problem = f"more than one column is called {to_line(repeated[0], 30)!r}"
         raise MetricError(problem, where, scoring.suggest_column(columns, repeated[0]))

@@ -206,9 +206,10 @@ class Green(Metric):
     ----------
     judge : ``rules``, the URL ``http://127.0.0.1:...`` of an OpenAI-compatible endpoint on this machine, or
         the folder or Hugging Face Hub name of a causal language model.
-    model : the name of the model at an endpoint; empty for other judges.
-    mode : ``strict`` raises an error for a malformed answer; ``reference`` scores it as the released parser
-        does.
+    model : the name of the model at an endpoint, unless the name follows ``#`` in ``judge``; empty for other
+        judges.
+    mode : ``strict`` raises an error for an answer in which the section of significant errors or of matched
+        findings is malformed; ``reference`` scores the answer as the released parser does.
     device : where a local language model runs: ``auto``, ``cpu`` or ``cuda``.
     cache : the folder in which answers of language models are kept; None keeps none.
     """
@@ -269,7 +270,8 @@ class Green(Metric):
         Raises
         ------
         MetricError
-            In mode ``strict``, if an answer is malformed.
+            If the mode is unknown or, in mode ``strict``, if an answer's section of significant errors or of
+            matched findings is malformed.
         """
         for position, answer in enumerate(answers):
             analysis = parse(clean(answer), self.mode)
@@ -337,12 +339,12 @@ class GreenRules(Metric):
 
 @register
 class GreenRulesErrors(GreenRules):
-    """The weighted sum of the errors that the rules find, at least 0; lower is better.
+    """The weighted sum of the errors and slight differences that the rules find, at least 0; lower is better.
 
-    An error's weight depends on the clinical significance of its finding
-    (``rules/lexicon/significance.yml``). Unlike the GREEN score, the sum ignores everything on which two
-    reports agree, so that a long normal report cannot make up for an error. Each score's detail is a
-    :class:`~radeval_lib.rules.judge.Judgement`.
+    A slight difference is a finer, coarser or related finding instead of the same, or another certainty. An
+    error's weight depends on the clinical significance of its finding (``rules/lexicon/significance.yml``).
+    Unlike the GREEN score, the sum ignores everything on which two reports agree, so that a long normal
+    report cannot make up for an error. Each score's detail is a :class:`~radeval_lib.rules.judge.Judgement`.
     """
 
     name = "green_rules_errors"
@@ -351,5 +353,5 @@ class GreenRulesErrors(GreenRules):
     higher_is_better = False
 
     def compute_value(self, judgement: Judgement) -> float:
-        """Return the weighted sum of a judged pair's errors."""
+        """Return the weighted sum of a judged pair's errors and slight differences."""
         return judgement.weighted_errors

@@ -31,8 +31,8 @@ def _open_wordnet(folder: str) -> Any:
         If a file that the synonyms need is missing.
     """
     if missing := [name for name in _FILES if not (Path(folder) / name).is_file()]:
-        problem = f"folder {Path(folder).name!r} lacks {len(missing)} files: {list_names(missing, 60)}"
-        raise MetricError(problem, "meteor.wordnet", "Name a folder with all WordNet files, or omit it.")
+        problem = f"no file {list_names(missing, 60)} in folder {Path(folder).name!r}"
+        raise MetricError(problem, "meteor.wordnet", "Name a complete WordNet folder, or omit the setting.")
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 

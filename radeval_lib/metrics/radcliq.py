@@ -160,7 +160,7 @@ class RadCliQ(Metric):
 
     @cached_property
     def _semb_encoder(self) -> Encoder:
-        """The encoder for SembScore, loaded when first needed."""
+        """The encoder for SembScore, loaded when first needed; raises ModelError if it cannot be loaded."""
         from radeval_lib.models.encoders import Encoder as TextEncoder
 
         return TextEncoder(str(self.label_encoder), pooling="cls", max_tokens=512, device=self.device)

@@ -109,6 +109,8 @@ def list_items(graph: Graph, level: Level, case: Case = "relations") -> Iterator
     ------
     MetricError
         If ``level`` or ``case`` is unknown.
+    KeyError
+        At level ``complete``, if the target of a relation is not an entity of the graph.
     """
 
     check_choice(level, Level, "level", MetricError)
@@ -129,7 +131,10 @@ def list_items(graph: Graph, level: Level, case: Case = "relations") -> Iterator
 
 
 def list_entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
-    """Yield a graph's entities, then its relations with both labels, each with the key of its entity."""
+    """Yield a graph's entities, then its relations with both labels, each with the key of its entity.
+
+    Raises KeyError if the target of a relation is not an entity of the graph.
+    """
     yield from list_items(graph, "simple", "keep")
     for key, entity in graph.items():
         for kind, target_key in entity.relations:
@@ -171,6 +176,8 @@ def compare(
     ------
     MetricError
         If ``level`` or ``case`` is unknown.
+    KeyError
+        At level ``complete``, if the target of a relation is not an entity of its graph.
     """
     item_sets = [{item for _, item in list_items(graph, level, case)} for graph in (reference, candidate)]
     return measure_overlap(item_sets[0], item_sets[1], both_empty)
@@ -186,6 +193,11 @@ def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty 
     ----------
     both_empty : entity (relation) F1 if neither graph has an entity (relation): ``zero``, as in the released
         code, so that two identical reports without relations score 0.5, or ``one``.
+
+    Raises
+    ------
+    KeyError
+        If the target of a relation is not an entity of its graph.
     """
     sides = (list_entities_and_relations(graph) for graph in (reference, candidate))
     reference_items, candidate_items = ({item for _, item in items} for items in sides)
@@ -242,7 +254,8 @@ class _GraphMetric(Metric):
 
     @cached_property
     def extractor(self) -> Extractor:
-        """The model that extracts graphs from texts, loaded when first needed."""
+        """The model that extracts graphs from texts, loaded when first needed; raises ModelError if it cannot
+        be loaded."""
         from radeval_lib.models.graph_extraction import open_shared_extractor
 
         return open_shared_extractor(self.graph_model, device=self.device)

@@ -13,7 +13,8 @@ from radeval_lib.stats.tokens import RougeTokenizer, longest_common_subsequence,
 class _Rouge(Metric):
     """Base class of the three metrics.
 
-    ``kind`` is the name of the score in the package rouge_score, and ``stem`` says whether words are stemmed.
+    ``kind`` is the name of the score in the package rouge_score, empty for ROUGE-L, and ``stem`` says whether
+    words are stemmed.
     Each score's detail has ``precision`` and ``recall``.
     """
 
@@ -40,7 +41,10 @@ class _Rouge(Metric):
 
 @register
 class Rouge1(_Rouge):
-    """F1 of the words that two texts have in common, from 0 to 1; 0 if a text has no words."""
+    """F1 of the words that two texts have in common, from 0 to 1; 0 if a text has no words.
+
+    The setting ``stem`` says whether words are stemmed.
+    """
 
     name, kind = "rouge_1", "rouge1"
     title = "ROUGE-1"
@@ -49,7 +53,10 @@ class Rouge1(_Rouge):
 @register
 class Rouge2(_Rouge):
     """F1 of the pairs of adjacent words that two texts have in common, from 0 to 1; 0 if a text has fewer
-    than two words."""
+    than two words.
+
+    The setting ``stem`` says whether words are stemmed.
+    """
 
     name, kind = "rouge_2", "rouge2"
     title = "ROUGE-2"
@@ -59,8 +66,9 @@ class Rouge2(_Rouge):
 class RougeL(_Rouge):
     """F1 of the longest common subsequence of two texts' words, from 0 to 1; 0 if a text has no words.
 
-    Words, stems and F1 are computed by the package. This library computes the subsequence itself, because the
-    package takes half a minute and a gigabyte for two texts of 10,000 words.
+    The setting ``stem`` says whether words are stemmed. Words, stems and F1 are computed by the package. This
+    library computes the subsequence itself, because the package takes half a minute and a gigabyte for two
+    texts of 10,000 words.
     """
 
     name = "rouge_l"

@@ -140,7 +140,7 @@ def list_cases(frame: pd.DataFrame, where: str) -> list[str]:
     cases = [str(case).strip() for case in (rows if column is None else frame[column].fillna(""))]
     if "" in cases:
         row = rows[cases.index("")]
-        remedy = "Fill the column in every row, or remove it."
+        remedy = "Fill the column in every row, or remove the column."
         raise MetricError("the cell is empty", f"{where}, row {row}, column {column!r}", remedy)
     return cases
 
@@ -240,8 +240,8 @@ def evaluate(
                 scores,
             )
         except ModelError as error:
-            keys = " or ".join(f"{name}.{role}" for role in metric.required_roles)
-            remedy = f"{error.remedy} Name the model as {keys}."
+            keys = " or ".join(f"{name}.{role}" for role in metric.models())
+            remedy = f"{error.remedy} To use another model, set {keys}."
             failed[name] = MetricError(error.what, ", ".join(filter(None, (name, error.where))), remedy)
         except RadevalError as error:
             failed[name] = error
@@ -280,7 +280,8 @@ def build_explanation(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, text
         dictionary per statement that was read in part, with its ``span`` and the positions (``unused``) and
         ``kinds`` of its unread words. ``reasons`` has a dictionary per reason with ``metric`` and the fields
         of :class:`Reason`; there, ``reference`` and ``candidate`` are None or a dictionary with ``start``,
-        ``end``, ``words`` and, for errors, the ``sentence`` that contains these words.
+        ``end``, ``words`` and, for errors, the ``sentence`` in which these words begin. Without ``texts``,
+        ``quoted``, ``words`` and ``sentence`` are missing.
     """
     from radeval_lib.rules.reader import coverage
 
@@ -318,7 +319,8 @@ def score(
 ) -> pd.DataFrame:
     """Return a DataFrame with the scores of candidates against the references of the same rows.
 
-    Cautions (with their rows), substitute models and metrics that could not score are issued as warnings.
+    Cautions (with their rows), remarks on metrics, substitute models and metrics that could not score are
+    issued as warnings.
 
     Parameters
     ----------
@@ -338,7 +340,9 @@ def score(
     Raises
     ------
     MetricError
-        If the texts or columns are malformed, a metric or setting is unknown, or no metric can score.
+        If texts, ages or columns are malformed, a metric or setting is unknown, or a value is not allowed.
+    RadevalError
+        If no metric can score: the error of the first one.
 
     Example
     -------
@@ -370,13 +374,14 @@ def explain(
         A row for each reason, with the index of the pair's row. The columns are ``column``, the name of the
         candidate's column; ``coverage``, the mean share of meaningful words that the rules read in both texts
         (0 to 1; missing if there are none); ``metric``, and its ``score`` of the pair; the fields of
-        :class:`~radeval_lib.metrics.cautions.Reason`; the position of the reason in each text, as
-        ``reference_start``, ``reference_end`` (exclusive), ``candidate_start`` and ``candidate_end``; and,
-        with ``texts``, the words there and their sentence, as ``reference_words`` and so on.
+        :class:`~radeval_lib.metrics.cautions.Reason`, without ``quoted`` unless ``texts`` is True; the
+        position of the reason in each text, as ``reference_start``, ``reference_end`` (exclusive),
+        ``candidate_start`` and ``candidate_end``; and, with ``texts``, the words there and their sentence, as
+        ``reference_words`` and so on.
 
     Raises
     ------
-    MetricError
+    MetricError, RadevalError
         In the same cases as :func:`score`.
 
     Example
@@ -418,8 +423,10 @@ def _evaluate_and_warn(
     Raises
     ------
     MetricError
-        If ``candidates`` is None and ``references`` is not a DataFrame, texts are malformed, or no metric can
-        score.
+        If ``candidates`` is None and ``references`` is not a DataFrame; if texts, ages, columns or
+        ``metrics`` are malformed.
+    RadevalError
+        If no metric can score: the error of the first one.
     """
     if candidates is not None:
         pairs = check_pairs(references, candidates)

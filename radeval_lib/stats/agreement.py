@@ -30,8 +30,8 @@ def mean_absolute_differences(counts: ArrayLike) -> FloatArray:
 def kendall_matrix(counts: ArrayLike) -> FloatArray:
     """Return Kendall's tau-b between the counts of each pair of raters, -1 to 1.
 
-    Symmetric, shape (raters, raters), 1 on the diagonal. The entries of a rater who gives every item the same
-    count are NaN.
+    Symmetric, shape (raters, raters), 1 on the diagonal. The other entries of a rater who gives every item
+    the same count are NaN.
     """
     return pd.DataFrame(counts).corr("kendall").to_numpy()
 
@@ -112,7 +112,8 @@ def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> Estimate:
     The limits are ``low`` and ``high`` of the result, the mean minus and plus 1.96 standard deviations. If
     the differences are normal, 95% of them are between the limits, which are not a confidence interval.
     Both arguments have the same unit and the same shape (items,), with at least two items. Raises ValueError
-    if a value is missing or infinite. pingouin's ``plot_blandaltman`` only draws the limits.
+    if a value is missing or infinite, or the shapes differ. pingouin's ``plot_blandaltman`` only draws the
+    limits.
     """
     differences = check_array("first", first, None) - check_array("second", second, np.size(first))
     mean, half_width = float(differences.mean()), float(1.96 * differences.std(ddof=1))
@@ -144,6 +145,11 @@ def metric_agrees(gaps: ArrayLike, preferred: ArrayLike, cases: Sequence[object]
     gaps : the metric's score of the first item minus that of the second; finite, shape (pairs,).
     preferred : people's preference: 1 for the first item, -1 for the second, 0 for neither.
     cases : the case of each pair; at least two different cases.
+
+    Raises
+    ------
+    ValueError
+        If a gap is missing or infinite, a case is missing, or there is not one case per gap.
     """
     gap = check_array("gaps", gaps, None)
     numbers = number_groups("cases", cases, len(gap))
@@ -205,6 +211,11 @@ def metric_agreement(
     scores : the metric's score of each item, higher for a better item; shape (items,).
     grades, pairs : as in :func:`choices_of_others`.
     cases : the case of each pair, shape (pairs,); two or more different ones.
+
+    Raises
+    ------
+    ValueError
+        If a score is missing or infinite, a case is missing, or there is not one case per pair.
     """
     score = np.asarray(scores, dtype=np.float64)
     gaps = score[pairs[:, 0]] - score[pairs[:, 1]]

@@ -69,8 +69,8 @@ def check_array(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
     array = np.asarray(values, dtype=np.float64)
     sizes = zip(array.shape, shape, strict=False)
     if array.ndim != len(shape) or any(size == 0 or required not in (None, size) for size, required in sizes):
-        required_shape = ", ".join("n" if size is None else str(size) for size in shape)
-        raise ValueError(f"{name} has shape {array.shape}; pass an array of shape ({required_shape}), n > 0")
+        required_shape = ", ".join("any" if size is None else str(size) for size in shape)
+        raise ValueError(f"{name} has shape {array.shape}; pass a non-empty array, shape ({required_shape})")
     if bad := int((~np.isfinite(array)).sum()):
         raise ValueError(f"{name} has {bad} missing or infinite values; leave out the items with such values")
     return array

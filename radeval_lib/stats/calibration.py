@@ -4,7 +4,8 @@ scaling.
 Every measure takes ``probabilities`` of n samples over k classes (float, shape (n, k), rows that sum to 1)
 and, if correctness matters, the true classes ``labels`` (int, shape (n,), 0 to k - 1); it returns a float.
 The predicted class has the largest probability (the first of equal ones); this probability is the
-confidence. Empty arrays, another shape, NaN and other labels raise ValueError.
+confidence. Empty arrays, arrays of another shape, NaN, infinity and labels outside 0 to k - 1 raise
+ValueError.
 
 Bins divide [0, 1] into equal parts (low, high], as in the code released with RaLEs
 (evaluation/complementary_metrics.py). The bins of the package netcal are [low, high), so the two differ only
@@ -282,7 +283,8 @@ def resample_measures(
     Raises
     ------
     ValueError
-        If probabilities or labels are not as the module docstring says, or a document is missing.
+        If probabilities or labels are refused, as the module docstring says; if a document is missing, or
+        there is not one per sample.
     """
     # For each sample: 1, its loss, whether the loss is infinite, its squared distance, its gap in each bin.
     terms = []

@@ -30,7 +30,7 @@ _TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": sta
 def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
     """Return the correlation of scores with ratings, -1 to 1; NaN if all scores, or all ratings, are equal.
 
-    Both are finite, shape (pairs,). Kendall's coefficient is tau-b.
+    Both are finite, shape (pairs,); otherwise, ValueError is raised. Kendall's coefficient is tau-b.
     """
     y = check_array("ratings", ratings, None)
     x = check_array("scores", scores, len(y))
@@ -87,6 +87,11 @@ class Resampled:
             One row for every other metric: ``rival`` (its name); ``difference`` (first minus rival) with
             ``low`` and ``high`` (95%, both metrics on the same draws); ``p``
             (:func:`~radeval_lib.stats.inference.inversion_p`); ``p_holm``, corrected over the rivals.
+
+        Raises
+        ------
+        ValueError
+            If no metric is called ``first``.
         """
         leader = self.names.index(first)
         rows = []
@@ -143,11 +148,13 @@ def resample(
     groups : the case of each pair, shape (pairs,); if None, every pair is a separate case.
     kind : the coefficient; ``kendall`` is tau-b.
     resamples : the number of resamples.
+    rng : the generator that draws the cases.
 
     Raises
     ------
     ValueError
-        If a score or rating is missing, there are fewer than 5 cases, or the correlation of a metric is
+        If a score or rating is missing or infinite, a pair's case is missing, the numbers of scores, ratings
+        and cases differ, there are fewer than 5 cases, or the correlation of a metric is
         undefined in more than 5% of the resamples, because its scores or the ratings do not vary there.
         Up to 5%, such resamples are left out.
     """
@@ -214,8 +221,8 @@ def _resample_coefficients(
 def _divide_covariance(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
     """Return correlations, -1 to 1: covariances divided by the square root of the product of two variances.
 
-    NaN if a variance is 0 or negative. ``product`` has the covariances, ``first`` and ``second`` have the
-    variances, each of shape (resamples,) and on one scale.
+    NaN if the product of the variances is 0 or negative. ``product`` has the covariances, ``first`` and
+    ``second`` have the variances, each of shape (resamples,) and on one scale.
     """
     spread, undefined = np.maximum(first * second, 0), np.full_like(product, np.nan)
     return np.clip(np.divide(product, np.sqrt(spread), where=spread > 0, out=undefined), -1, 1)

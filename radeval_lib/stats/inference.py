@@ -68,6 +68,7 @@ def randomization_p(
     first, second : statistics of the two systems on the same cases, shape (cases, statistics).
     values : the measures as a function of summed statistics.
     resamples : the number of random exchanges, and the largest number of exchanges that are enumerated.
+    rng : the generator that draws the exchanges.
     """
     first_sums, second_sums = first.sum(axis=0), second.sum(axis=0)
     left, right = values(first_sums), values(second_sums)

@@ -72,9 +72,8 @@ def williams_test(first: float, second: float, rho: float, n: int) -> tuple[floa
     determinant = 1 - first**2 - second**2 - rho**2 + 2 * first * second * rho
     is_possible = max(abs(first), abs(second), abs(rho)) <= 1 and determinant >= -1e-12
     if not is_possible or n < 4:
-        raise ValueError(
-            f"correlations {first}, {second}, {rho} must be jointly possible, and n = {n} at least 4"
-        )
+        fault = f"n = {n} is below 4" if n < 4 else f"no data have correlations {first}, {second}, {rho}"
+        raise ValueError(f"{fault}; leave out this test")
     mean = (first + second) / 2
     spread = 2 * (n - 1) / (n - 3) * max(determinant, 0.0) + mean**2 * (1 - rho) ** 3
     if spread == 0:
@@ -89,8 +88,9 @@ def needed_rho(first: float, second: float, n: int) -> float:
     differ at the 5% level.
 
     If the two correlations with the ratings differ at every possible correlation between the metrics, the
-    smallest possible value is returned; if they do not differ near the largest possible value, NaN. The test
-    and its parameters are those of :func:`williams_test`; ``first`` and ``second`` are above -1 and below 1.
+    smallest possible value is returned; if they do not differ near the largest possible value, NaN. The test,
+    its parameters and its errors are those of :func:`williams_test`; ``first`` and ``second`` are above -1
+    and below 1.
     """
     if first == second:
         return math.nan
@@ -186,7 +186,7 @@ def p_of_intervals(
     """
     rows = rounding_corners([*first, *second], [half_width] * 6)
     if np.abs(rows).max() >= 1:
-        raise ValueError(f"one of {(*first, *second)} may be -1 or 1 unrounded; leave out its correlation")
+        raise ValueError(f"one of {(*first, *second)} may be outside (-1, 1) unrounded; leave out this test")
     z = np.arctanh(rows)
     standard_errors = (z[:, [2, 5]] - z[:, [1, 4]]) / (2 * _Z)
     differences = z[:, 0] - z[:, 3]

@@ -44,7 +44,7 @@ def draw_rows(groups: ArrayLike, resamples: int, rng: np.random.Generator) -> It
     """Yield, for each resample, the numbers of the rows that it contains, in rising order.
 
     A row's number occurs as often as its group was drawn. ``groups`` has the group of each row, shape
-    (rows,).
+    (rows,). Raises ValueError if a group is missing.
     """
     numbers = number_groups("groups", groups, len(np.asarray(groups)))
     for counts in draw_counts(int(numbers.max()) + 1, resamples, rng, len(numbers)):
@@ -86,7 +86,7 @@ class Draws:
     cases : the measures in each resample of cases, averaged over all seeds; shape (resamples, measures).
     seeds : one entry for each model that was trained with two or more seeds. Without an entry, the draws vary
         with the cases alone.
-    uniforms : random numbers in (0, 1), shape (resamples, 1), from which :meth:`total` computes chi-squared
+    uniforms : random numbers in [0, 1), shape (resamples, 1), from which :meth:`total` computes chi-squared
         values.
     size : the number of cases.
     """

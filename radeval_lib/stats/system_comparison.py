@@ -18,7 +18,7 @@ from radeval_lib.stats.resampling import estimate, resample_sums, widened_level
 LEVEL, POWER = 0.05, 0.8
 """The two-sided level of the tests, and the power for which :func:`cases_needed` plans."""
 _Tables = Mapping[str, Mapping[str, FloatArray]]  # the statistics of each case, by metric and system
-_MAX_CASES = 10**9  # no larger number of cases is returned
+_MAX_CASES = 10**9  # only smaller numbers of cases are returned
 
 
 def compare_systems(
@@ -48,7 +48,7 @@ def compare_systems(
         pseudo-values, if the metric's value is not a mean over cases); NaN if these do not vary.
         ``more_cases`` is the number of further cases (0 or more) that give 80% power for a true difference of
         this size (:func:`cases_needed`) at the level 0.05 / rows, which is enough for Holm's correction;
-        missing if no number up to 10^9 is enough.
+        missing if ``standardised`` is 0 or NaN, or no total below 10^9 cases is enough.
     """
     flat, compute_values = _join_tables(tables, formulas)
     cases, total = len(flat), flat.sum(axis=0)

@@ -201,8 +201,8 @@ def load(name_or_path: str | Path | Weights = "long") -> Weights:
         text = path.read_text(encoding="utf-8")
         content = yaml.safe_load(text)  # JSON is YAML
     except (yaml.YAMLError, ValueError) as error:
-        problem = f"neither YAML nor JSON ({str(error).splitlines()[0]})"
-        raise MetricError(problem, path.name, "Write it like `long` in ratescore/weights.yml.") from None
+        problem = f"not YAML or JSON in UTF-8 ({str(error).splitlines()[0]})"
+        raise MetricError(problem, path.name, "Write it in UTF-8, like ratescore/weights.yml.") from None
     return replace(parse_weights(content, path.name), name=f"{path.name}@{checksums.of_text(text)[:12]}")
 
 

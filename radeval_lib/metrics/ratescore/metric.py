@@ -112,6 +112,8 @@ class RaTEScore(Metric):
 
         Raises
         ------
+        ModelError
+            If the model cannot be loaded.
         MetricError
             If a label of the model has an unknown type.
         """
@@ -129,7 +131,7 @@ class RaTEScore(Metric):
 
     @cached_property
     def entity_encoder(self) -> Encoder:
-        """The entity encoder, loaded when first needed."""
+        """The entity encoder, loaded when first needed; raises ModelError if it cannot be loaded."""
         from radeval_lib.models.encoders import Encoder as TextEncoder
 
         return TextEncoder(
@@ -160,13 +162,15 @@ class RaTEScore(Metric):
                 yield explanation.score, explanation
 
     def cautions(self, reference: str, candidate: str, detail: formula.Explanation) -> Iterator[str]:
-        """Yield the notes that were made when the texts were tagged."""
+        """Yield the notes of the pair's explanation: on how the texts were read, and on a text without
+        entities."""
         yield from detail.notes
 
     def explain(self, reference: str, candidate: str, detail: formula.Explanation) -> Iterator[Reason]:
         """Yield a reason for each entity, with the most similar entity of the other text.
 
-        An entity counts as matched if its cosine similarity times its penalty is at least 0.5.
+        An entity counts as matched if its cosine similarity times its penalty is at least 0.5. Two entities
+        that are each other's match have one reason together.
         """
         sides = (Finder(reference), detail.reference), (Finder(candidate), detail.candidate)
         entities = [[(entity.type, find(entity.text)) for entity in side] for find, side in sides]

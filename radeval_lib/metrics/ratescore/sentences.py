@@ -30,7 +30,7 @@ from pathlib import Path
 MAX_REPEAT = 50
 
 #: Text between two sentences becomes a sentence if it has more characters than this; else it is added to the
-#: sentence before it.
+#: sentence before it, if there is one.
 MIN_CHARACTERS = 5
 
 _RULES = Path(__file__).with_name("rush_rules.tsv")
@@ -272,7 +272,9 @@ def _build_pattern(node: _Node, symbol: str) -> str:
 def find_spans(text: str) -> list[tuple[int, int]]:
     """Return (begin, end) of each sentence, in order.
 
-    Text that no clue assigns to a sentence becomes a sentence or part of one. This is a port of PyRuSH's
+    Text that no clue assigns to a sentence becomes a sentence or part of one; it is left out if
+    fewer than two characters remain without the signs at its end, or if it has at most
+    :data:`MIN_CHARACTERS` characters and the text has no sentence. This is a port of PyRuSH's
     ``segToSentenceSpans``.
     """
     begins, ends = _Search(text).run()
@@ -318,7 +320,7 @@ def _fill_gap(output: list[list[int]], text: str, end: int) -> None:
     """Add the text between the last sentence of ``output`` and ``end`` to ``output``, in place.
 
     The text becomes a sentence if it has more than :data:`MIN_CHARACTERS` characters; else it is added to the
-    last sentence.
+    last sentence, if there is one.
     """
     gap = _trim_gap(text, output[-1][1] if output else 0, end)
     if gap is None:
