@@ -272,7 +272,7 @@ def compare(
     frame, columns = _build_table(references, systems, settings)
     cases = number_groups("cases", scoring.list_cases(frame, "references"), len(frame))
     if len(np.unique(cases)) < 2:
-        raise MetricError(f"fewer than two cases in {len(frame)} rows", "references", "Add more cases.")
+        raise MetricError(f"fewer than two cases (rows: {len(frame)})", "references", "Add more cases.")
     cautions = Cautions(settings)
     results, left_out = _score_systems(frame, columns, settings, cautions, floor=floor)
     tables = {name: scores.sum_by_case(cases) for name, scores in results.items()}

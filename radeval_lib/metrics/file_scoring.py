@@ -460,8 +460,8 @@ def _open_delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dic
     def read_records() -> Iterator[dict[str, Any]]:
         for number, row in enumerate(remaining_rows, start=1):
             if len(row) != len(columns):
-                problem = f"{len(row)} cells, but the header has {len(columns)}"
-                remedy = f"Write {len(columns)} cells, and quote texts that contain separators."
+                problem = f"number of cells: {len(row)}, but {len(columns)} in the header"
+                remedy = "Write as many cells as in the header, and quote texts that contain separators."
                 raise MetricError(problem, f"{where}, row {number}", remedy)
             yield dict(zip(columns, row, strict=True))
 

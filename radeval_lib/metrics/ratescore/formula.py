@@ -202,7 +202,7 @@ def load(name_or_path: str | Path | Weights = "long") -> Weights:
         content = yaml.safe_load(text)  # JSON is YAML
     except (yaml.YAMLError, ValueError) as error:
         problem = f"not YAML or JSON in UTF-8 ({str(error).splitlines()[0]})"
-        raise MetricError(problem, path.name, "Write it in UTF-8, like ratescore/weights.yml.") from None
+        raise MetricError(problem, path.name, "Write YAML in UTF-8, as in ratescore/weights.yml.") from None
     return replace(parse_weights(content, path.name), name=f"{path.name}@{checksums.of_text(text)[:12]}")
 
 
