@@ -28,7 +28,10 @@ _MIN_AGE = 60  # seconds; a newer folder ``.part-*`` is kept, since it may not b
 
 @contextmanager
 def new_file(target: Path) -> Iterator[Path]:
-    """Yield a path to write to. The file replaces ``target`` if the block ends without an error."""
+    """Yield a path to write to. The file replaces ``target`` if the block ends without an error.
+
+    The folder of ``target`` must exist.
+    """
     with new_files(target) as (path,):
         yield path
 
@@ -138,7 +141,7 @@ def discard(*paths: Path) -> None:
 
 
 def lock(path: Path, *, shared: bool = False) -> TextIO | None:
-    """Lock a file and return it, open, or return None if another process holds a conflicting lock.
+    """Lock a file and return it, open, or return None if a conflicting lock is held, even by this process.
 
     The lock is exclusive or, if ``shared``, conflicts only with exclusive locks. It is released when the
     returned file is closed or the process ends. The file and its folder are created if they do not exist.

@@ -59,7 +59,7 @@ def of_source(content: bytes, suffix: str) -> str:
     ------
     SyntaxError
         If a Python file does not parse.
-    UnicodeDecodeError, yaml.YAMLError
+    ValueError, yaml.YAMLError
         If a YAML file is not UTF-8, or :func:`radeval_lib.own_yaml.parse` cannot read it.
     """
     if suffix != ".py":

@@ -141,15 +141,16 @@ def check_choice(value: object, choices: Any, where: str, error: type[RadevalErr
 
 
 class RegistryError(RadevalError):
-    """A row of the registry that names a missing module or object."""
+    """A data set for which the registry names no reader."""
 
 
 class LedgerError(RadevalError):
-    """An unknown exhibit, or a malformed ``paper.yml``."""
+    """An unknown paper or exhibit, or a malformed ``paper.yml``."""
 
 
 class PrintedError(RadevalError):
-    """A missing or malformed transcription of a printed table or quotation."""
+    """A missing or malformed transcription of printed or released numbers or texts, or a selection of cells
+    that does not fit a printed table."""
 
 
 class ProfileError(RadevalError):
@@ -157,11 +158,12 @@ class ProfileError(RadevalError):
 
 
 class ParameterError(RadevalError):
-    """An unknown parameter or option, or one with a wrong value."""
+    """A parameter or option that is unknown, missing or wrong, or that does not fit the profile or its
+    build."""
 
 
 class ResultError(RadevalError):
-    """A stored result that is incomplete, out of date or malformed."""
+    """A result that cannot be recorded, or a stored one that is missing, incomplete, changed or malformed."""
 
 
 class TaskError(RadevalError):
@@ -177,10 +179,12 @@ class LexiconError(RadevalError):
 
 
 class ModelError(RadevalError):
-    """A missing model, or one whose kind or format does not fit its role."""
+    """A missing or damaged model, one that does not fit its role, or a wrong setting, device or input of a
+    model."""
 
 
 class NotebookError(RadevalError):
-    """A missing notebook, or one that failed."""
+    """A notebook that is missing or malformed, asks for an input that it may not read, fails, or cannot be
+    graded."""
 
     longest = (900, 80, 1500)

@@ -32,7 +32,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 def read(path: Path) -> Any:
     """Return the content of one of the repository's YAML files, as plain Python types.
 
-    Raises :class:`yaml.YAMLError` for invalid YAML or a repeated key.
+    Raises the errors of :func:`parse`, and UnicodeDecodeError if the file is not UTF-8.
     """
     return parse(path.read_text(encoding="utf-8"))
 
@@ -40,7 +40,7 @@ def read(path: Path) -> Any:
 def parse(text: str) -> Any:
     """Return the content of YAML, or of a string from :func:`compile_to_json`, as plain Python types.
 
-    Raises :class:`yaml.YAMLError` for invalid YAML or a repeated key.
+    Raises :class:`yaml.YAMLError` for invalid YAML or a repeated key, and ValueError for an impossible date.
     """
     if text.startswith(_COMPILED):
         return json.loads(text.removeprefix(_COMPILED), object_hook=_restore_integer_keys)
@@ -53,12 +53,17 @@ def compile_to_json(path: Path) -> str:
     Raises
     ------
     ValueError
-        If JSON cannot represent a key or value, such as a date.
+        If the content would change on the way through JSON, as do dates, and keys that are floats or strings
+        of digits.
+    TypeError
+        If JSON cannot represent a key, such as a date.
+    yaml.YAMLError
+        If :func:`read` raises it.
     """
     content = read(path)
     text = _COMPILED + json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=repr) + "\n"
     if parse(text) != content:
-        raise ValueError(f"{path.name} has keys or values that JSON cannot hold; use strings and numbers")
+        raise ValueError(f"{path.name}: JSON changes a key or value, such as a date or key '1'; replace it")
     return text
 
 

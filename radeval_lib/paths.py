@@ -31,7 +31,7 @@ DEFAULT_PROFILE = "embedded"
 """Name of the profile that commands and notebooks use by default."""
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-"""Environment variables that limit the threads of numerical libraries; set them before importing these."""
+"""Environment variables that limit the threads of numerical libraries, which read them when imported."""
 
 STAGE = "RADEVAL_STAGE"
 """Environment variable with the folder for a notebook's outputs until the notebook has ended."""

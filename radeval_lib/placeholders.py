@@ -61,5 +61,5 @@ def refuse_placeholders(texts: Iterable[object], reader: str) -> None:
     for text in texts:
         if isinstance(text, str) and text.startswith(_OPEN) and (origin := parse_placeholder(text)):
             problem = f"{reader} needs the text of {origin.side} {origin.number}; only its scores are stored"
-            remedy = "Use a data root that has this data set, or a metric with stored scores."
+            remedy = "Use a data root and a profile with these texts, or a metric with stored scores."
             raise PlaceholderError(problem, origin.set, remedy)

@@ -155,6 +155,11 @@ def draw_dodged(
     x, line, kind : the columns with the horizontal position, the label of the line, and the kind of marker.
     palette : the colour of each kind, in order of appearance.
     hollow : the kinds drawn with an open marker.
+
+    Raises
+    ------
+    IndexError
+        If there are more kinds than colours in ``palette`` or markers in :data:`MARKERS`.
     """
     names, kinds = list(dict.fromkeys(rows[line])), list(dict.fromkeys(rows[kind]))
     for number, name in enumerate(kinds):

@@ -124,7 +124,7 @@ def read_commit() -> dict[str, Any]:
     """Return the checked-out commit, and whether the working tree differs from it.
 
     ``commit`` is the commit's hash. ``dirty`` is whether ``radeval_lib``, ``notebooks`` or ``data_manifests``
-    has a changed or new file. Both are None outside a git repository.
+    has a changed or new file. Both are None outside a git repository or without git.
     """
     head = run_git("rev-parse", "HEAD")
     if head is None:

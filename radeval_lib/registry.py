@@ -143,7 +143,7 @@ FROZEN_METRICS = ("observations", "green_rules", "green_rules_errors")
 """The rule-based metrics; their rules were frozen before the metrics first scored a test set."""
 
 STORED_SCORES = "radeval_lib.study.recordings"
-"""The module that replaces scores of :data:`FROZEN_METRICS` with stored ones."""
+"""The module that makes metrics return stored scores."""
 
 LOADERS = {
     "data": "radeval_lib.data.roles",

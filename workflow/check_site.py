@@ -1,5 +1,5 @@
-"""Checks a rendered book before it is published for missing pages and exhibits, dead links, errors and its
-number of words.
+"""Checks a rendered book, before it is published, for missing pages and exhibits, dead links, errors and too
+many words.
 
     python workflow/check_site.py open [--browser-judge]
 
@@ -39,8 +39,8 @@ def _references(path: Path) -> tuple[set[str], set[str]]:
 def find_dead_links(html: Path, pages: Iterable[str]) -> list[str]:
     """Return the links between files of the book that lead to a missing file or id.
 
-    ``html`` is the folder of the book; ``pages`` are the paths of its pages, without ``.html``. All must
-    exist.
+    ``html`` is the folder of the book; ``pages`` are the paths of its pages, without ``.html``. All
+    pages must exist.
     """
     references = {path: _references(path) for path in (html.resolve() / f"{name}.html" for name in pages)}
     dead = []

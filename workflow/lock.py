@@ -33,8 +33,8 @@ _LEFT_OUT = re.compile(r"torch|triton|nvidia-.*|cuda-.*")
 def resolve(target: Path, extras: tuple[str, ...], *options: str | Path) -> dict[str, str]:
     """Resolve the packages of some extras for every supported system and Python; write them to ``target``.
 
-    Versions that ``target`` already has are kept. ``options`` are additional arguments of ``uv pip compile``.
-    Raises CalledProcessError if the packages cannot be resolved.
+    Versions that ``target`` already has are kept, unless ``options``, additional arguments of
+    ``uv pip compile``, have ``--upgrade``. Raises CalledProcessError if the packages cannot be resolved.
 
     Returns
     -------

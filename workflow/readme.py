@@ -56,10 +56,12 @@ def read_figure(executed: Path) -> str:
     ------
     LookupError
         If the notebook that should contain the figure lacks it.
+    FileNotFoundError
+        If the build has not executed this notebook.
     """
     drawing = page_forms.find_figure((executed / f"{_NOTEBOOK}.ipynb").read_text(encoding="utf-8"), _NAME)
     if drawing is None:
-        raise LookupError(f"{_NOTEBOOK} has no figure {_NAME}: run `radbook run {_NOTEBOOK}`")
+        raise LookupError(f"{_NOTEBOOK} has no figure {_NAME} in {executed}: build a profile with its data")
     return drawing[0]
 
 
@@ -67,7 +69,7 @@ def read_findings() -> str:
     """Return the list of findings in the README; raises ValueError if the comments around it are missing."""
     block = _BLOCK.search(README.read_text(encoding="utf-8"))
     if block is None:
-        raise ValueError(f"{README.name} lacks the comments between which the findings belong")
+        raise ValueError(f"{README.name} does not match {_BLOCK.pattern!r}: restore the two comments")
     return block[0].removeprefix(block[1]).removesuffix(block[2])
 
 

@@ -53,8 +53,8 @@ def find_part(path: Path) -> str:
 
 
 def count_all() -> tuple[Counter[str], Counter[str]]:
-    """Return two mappings to numbers of lines of code: from parts of the project, and from the library's
-    packages."""
+    """Return two mappings to numbers of lines of code: from parts of the project and ``outside tests`` (their
+    total without tests), and from the library's packages."""
     parts, packages = Counter[str](), Counter[str]()
     for path in sorted([*ROOT.rglob("*.py"), *(ROOT / "notebooks").rglob("*.md")]):
         relative = path.relative_to(ROOT)

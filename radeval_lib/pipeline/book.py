@@ -33,6 +33,8 @@ class BookError(RadevalError):
 def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | None = None) -> Path:
     """Render the book of a build, search it for restricted text, and return the path of its first page.
 
+    If restricted text is found, the book is removed.
+
     Parameters
     ----------
     output_dir : folder of the build, ``build/<profile>``.
@@ -47,11 +49,16 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
     BookError
         If Jupyter Book fails or prints a warning. Its output is kept in ``book.log`` in ``output_dir``.
     BrowserJudgeError
-        If the judge is to be included, but its package is missing or has a wrong checksum.
+        If the judge's package has a wrong checksum, or is missing although the judge is to be included.
     NotebookError
         If the table of contents names a page that does not exist.
+    ResultError
+        If a stored result is incomplete, has changed or is from another version.
     LeakError
-        If restricted text is found.
+        If restricted text, or a file that cannot be searched, is found.
+    DataError
+        If a table of stored scores, or a file of a restricted data set, is missing, has changed or cannot be
+        read.
     """
     judge = browser_judge.is_downloaded() if judge is None else judge
     rendered, unfinished = output_dir / "_build", output_dir / "book.unfinished"
@@ -79,9 +86,18 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
 
 
 def search(output_dir: Path, data_root: Path | None) -> None:
-    """Search a build for the restricted texts of a data root, and raise LeakError if it contains any.
+    """Search a build for the restricted texts of a data root; remove the files that contain any and the book.
 
     Nothing is searched if ``data_root`` is None or has no restricted data set.
+
+    Raises
+    ------
+    LeakError
+        If restricted text, or a file that cannot be searched, is found.
+    DataError
+        If a file of a restricted data set has changed or cannot be read.
+    BrowserJudgeError
+        If the judge's package has a wrong checksum.
     """
     if data_root and (corpora := guard.list_restricted_texts(data_root)):
         # A restricted text may also be an example on the page about users' own data.
@@ -95,7 +111,7 @@ def hash_trusted_files() -> set[str]:
     """Return the SHA-256 of every file that the search skips because it cannot contain text of the build.
 
     These files are the pictures in ``book/``, the files of Pyodide (Python for browsers), and the files of
-    Sphinx, its themes and its extensions.
+    Sphinx, its themes and its extensions. Raises BrowserJudgeError if Pyodide's package has a wrong checksum.
     """
     site = Path(sphinx.__file__).parents[1]
     sphinx_files = [path for package in site.glob("*sphinx*") for path in package.rglob("*.*")]

@@ -154,16 +154,17 @@ class NotebookRun:
 def plan_run(notebook: str, parameters: Mapping[str, Any]) -> NotebookRun:
     """Return the run of a notebook with ``parameters``, which must have a value for each of its parameters.
 
-    The output folder is the parameter ``output_dir``. If the parameter is empty, it is the folder of the
-    profile's build if the build runs the notebook with the same parameters, otherwise a folder below
+    The output folder is the parameter ``output_dir``. If the parameter is empty, the output folder is that of
+    the profile's build if the build runs the notebook with the same parameters, otherwise a folder below
     ``build/runs``.
 
     Raises
     ------
     ParameterError
-        If the parameter ``output_dir`` is neither empty nor a folder below ``build/``.
+        If the parameter ``output_dir`` is neither empty nor a folder below ``build/``, or the notebook is
+        that of jobs, of which the profile has none.
     ProfileError
-        If there is no such profile.
+        If there is no such profile, or it is not valid.
     """
     settings = profiles.profile(str(parameters["profile"]))
     job_parameters = {key: value for key, value in parameters.items() if key not in COMMON}
@@ -189,9 +190,9 @@ def run_notebook(run: NotebookRun, *, progress: bool, in_build: bool) -> None:
     Raises
     ------
     NotebookError
-        If a cell raises an error or runs too long, the kernel dies, or a job saves nothing. After an error in
-        a cell, the notebook up to this cell is kept as ``*.failed.ipynb`` in the folder of
-        ``run.executed``.
+        If a cell raises an error or runs too long, the kernel dies or does not start in time, or a job saves
+        nothing. After an error in a cell, the notebook up to this cell is kept as ``*.failed.ipynb`` in the
+        folder of ``run.executed``.
     BusyError
         If another process is writing to the same folder or file.
     """
@@ -242,7 +243,7 @@ def _keep_failed(run: NotebookRun, error: PapermillExecutionError, source: Path,
     is_safe = restricted.is_safe_error(error.ename)
     problem = message[0] if is_safe or not can_leak else restricted.WITHHELD
     # The message of a RadevalError already ends with a remedy, in a separate sentence.
-    advice = "" if is_safe and ". " in problem else "; correct the cell and run `radbook build` again"
+    advice = "" if is_safe and ". " in problem else "; correct the cell, and run the notebook again"
     line = to_line((error.source.strip().splitlines() or [""])[0], 80)
     report = f"code cell {number} ({line!r}) raised {error.ename}: {problem}"
     if is_safe and len(report) > (limit := NotebookError.longest[0]):
@@ -265,7 +266,7 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
     PapermillExecutionError
         If a cell raises an error; ``executed`` then has the cells up to it.
     NotebookError
-        If the kernel dies, or a cell runs too long.
+        If the kernel dies or does not start in time, or a cell runs too long.
     """
     settings = profiles.profile(str(run.parameters["profile"]))
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(settings.threads)))  # before libraries are imported
@@ -299,9 +300,9 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
             file = f"data_manifests/profiles/{settings.name}.yml"
             remedy = f"Make the cell faster, or raise `limits: cell_minutes` in {file}."
             raise NotebookError(problem, source_name, remedy) from None
-        except RuntimeError as error:  # nbclient's DeadKernelError is one
-            remedy = "If it ran out of memory, free some; then rerun `radbook build`."
-            raise NotebookError(f"the kernel died: {error}", source_name, remedy) from None
+        except RuntimeError as error:  # the kernel died, or did not start in time
+            remedy = "Free memory or, if it started too slowly, raise `limits: start_seconds` in the profile."
+            raise NotebookError(f"the kernel failed: {error}", source_name, remedy) from None
         finally:
             del os.environ[STAGE]
     _remove_traces(executed)

@@ -1,4 +1,5 @@
-"""A small process that asks :mod:`radeval_lib.pipeline.forkserver` to run a command, and exits like it.
+"""A small process that asks :mod:`radeval_lib.pipeline.forkserver` to run a command, and exits with the
+command's status.
 
     python fork_client.py [OPTIONS OF PYTHON] -m MODULE [ARGUMENTS]
 

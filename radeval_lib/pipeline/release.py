@@ -59,7 +59,8 @@ def write_report(profile: Profile, data_root: Path | None, target: Path) -> None
 
 
 def refuse_out_of_date(profile: Profile) -> None:
-    """Raise a ReleaseError if the book shows stored scores that the current code would not reproduce."""
+    """Raise a ReleaseError if the book shows stored scores that the current code would not reproduce, and a
+    DataError if a table of stored scores is missing or has changed."""
     for name, metrics in recordings.sets_shown(profile.roles.values(), profile.needs_data_root).items():
         if stale := recordings.out_of_date(name, metrics):
             remedy = f"Run `radbook record {name}`; for a frozen set, see data_manifests/recorded/README.md."
@@ -71,7 +72,8 @@ def make_report(profile: Profile, data_root: Path | None, sums: str) -> tuple[st
 
     Parameters
     ----------
-    data_root : folder of data files, with all restricted data sets that the build could read.
+    data_root : folder of data files, with all restricted data sets that the build could read; None if there
+        is none.
     sums : name of the file with the checksums, for the report.
 
     Returns
@@ -85,7 +87,12 @@ def make_report(profile: Profile, data_root: Path | None, sums: str) -> tuple[st
         If stored scores are out of date, there is no book, or a restricted data set that the build could read
         is not in the data root.
     LeakError
-        If restricted text is found.
+        If restricted text, or a file that cannot be searched, is found.
+    DataError
+        If a table of stored scores, or a file of a restricted data set, is missing, has changed or cannot be
+        read.
+    BrowserJudgeError
+        If the package of the judge in the browser has a wrong checksum.
     """
     output_dir = BUILD / profile.name
     refuse_out_of_date(profile)
@@ -145,7 +152,7 @@ def purge() -> None:
     Raises
     ------
     BusyError
-        If a build is running in one of the folders. Then nothing is removed.
+        If a build or run is writing to one of the folders. Then nothing is removed.
     OSError
         If something cannot be removed.
     """

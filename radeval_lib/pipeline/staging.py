@@ -127,6 +127,10 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     ------
     NotebookError
         If the table of contents names a page that does not exist.
+    ResultError
+        If a stored result is incomplete, has changed or is from another version.
+    DataError
+        If a table of stored scores is missing or has changed.
     BrowserJudgeError
         If ``judge`` is True, but the judge's package is missing or has a wrong checksum.
     """

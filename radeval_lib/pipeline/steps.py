@@ -106,8 +106,10 @@ class Graph:
 
         Raises
         ------
-        ParameterError, NotebookError
-            If the profile lacks a job, or a model role, that the notebook declares.
+        ParameterError
+            If the profile has no job of a notebook whose results or model the notebook declares.
+        NotebookError
+            If the profile lacks a model role that the notebook declares, or the front matter is not valid.
         """
         declaration, source, profile = declared(notebook), f"notebooks/{notebook}.md", self.settings.name
         names = [name for name, job in self.jobs.items() if job.notebook in declaration.jobs]

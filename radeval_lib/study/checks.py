@@ -54,7 +54,8 @@ class Check:
     value, low, high : the computed number with its interval, in the printed unit; None for a statement.
     aspect : for a claim of superiority, ``order`` or ``lead``; otherwise empty.
     needed : whether the exhibit's verdict needs the check to be conclusive. False for a lead that the paper
-        does not claim, and for a test that can only contradict, such as a one-sided bound.
+        does not claim, for a test that can only contradict, such as a one-sided bound, and for a number whose
+        interval is too wide to support the printed one.
     cells : the printed cells that are compared, each as a tuple of its values in the table's key columns.
     discrepancy : the name, under ``discrepancies`` in ``paper.yml``, of the explanation of the failure; empty
         if the check does not fail or no explanation is known.
@@ -131,8 +132,8 @@ def check_value(
 
     The check fails if the computed interval (a point, if ``computed`` is a float) does not overlap the
     interval of numbers that round to the printed one. If they overlap, the check holds, unless the computed
-    interval covers a quarter (:data:`WIDEST`) or more of the quantity's possible values: then it is
-    inconclusive.
+    interval covers a quarter (:data:`WIDEST`) or more of the quantity's possible values: then the check is
+    inconclusive and not needed.
 
     Parameters
     ----------
@@ -140,7 +141,8 @@ def check_value(
     printed : the printed number, or its digits.
     computed : the computed number, in the printed unit.
     decimals : the number of decimals shown of the computed number. By default, it is that of the printed
-        number, or one more if the printed number has decimals and the computed one has more of them.
+        number, or one more if the printed number has decimals and the computed one has more decimals or an
+        interval.
     possible : the smallest and the largest possible value, in the printed unit; by default, 0 and twice the
         printed value. For a printed 0 without ``possible``, no interval is too wide.
     cells : the printed cells that are compared; by default, ``printed``.
@@ -149,6 +151,8 @@ def check_value(
     ------
     ValueError
         If the printed cell is a dash or not legible, or the computed number or a bound is NaN.
+    PrintedError
+        If ``printed`` is a string that is not a printed number.
     """
     cell = parse(printed) if isinstance(printed, str) else printed
     if math.isnan(cell.value):
@@ -313,7 +317,8 @@ def check_groups(
     Raises
     ------
     ValueError
-        If a group has two cells for one input.
+        If two cells of a group have the same value in the column of the inputs, the function is NaN at the
+        inputs or within their rounding, or :func:`check_value` raises it.
     """
     keys = [by] if isinstance(by, str) else list(by)
     ((target_column, target_value),) = target.items()

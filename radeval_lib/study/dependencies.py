@@ -66,7 +66,7 @@ def parse(content: bytes, suffix: str) -> Analysis:
     ------
     SyntaxError
         If a program does not parse or has a relative import.
-    UnicodeDecodeError, yaml.YAMLError
+    ValueError, yaml.YAMLError
         If a YAML file is not UTF-8, or :func:`radeval_lib.own_yaml.parse` cannot read it.
     """
     key = hashlib.sha256(f"{_VERSIONS} {sys.version} {suffix} ".encode() + content).hexdigest()
@@ -177,7 +177,7 @@ def _parse_cells(notebook: str) -> Analysis:
     try:
         return parse(code_of(path.read_text(encoding="utf-8")).encode(), ".py")
     except SyntaxError as error:
-        problem = f"the code cells do not parse: {error.msg}"
+        problem = f"a code cell does not parse: {error.msg}{f' ({error.text.strip()})' if error.text else ''}"
         raise NotebookError(problem, paths.display_path(path), "Correct the syntax.") from None
 
 
@@ -189,6 +189,11 @@ def modules_of(notebook: str, settings: Profile, inputs: Declared | None = None)
     notebook : the notebook's path below ``notebooks/`` without the extension.
     settings : the profile, which decides the readers of data and the jobs that make models.
     inputs : the inputs that are read; by default, all that the notebook declares.
+
+    Raises
+    ------
+    NotebookError
+        If the notebook's front matter is not valid, or its code cells do not parse.
     """
     inputs = inputs or declared(notebook)
     names = [registry.METRICS[name] for name in inputs.metrics if name in registry.METRICS]
@@ -211,8 +216,8 @@ def modules_of(notebook: str, settings: Profile, inputs: Declared | None = None)
 def readers(source: str, role: str) -> list[str]:
     """Return the names of the functions (``module:name``) and modules that read a role's data from a source.
 
-    If the source names no data set, the list is empty except for the modules that edit reports, which it has
-    for the role ``edited_reports``.
+    If the source is neither the generator nor a stored set and names no data set, the list is empty except
+    for the modules that edit reports, which it has for the role ``edited_reports``.
     """
     if source == registry.SYNTHETIC:
         return [registry.ROLES[role].generator]
@@ -238,8 +243,8 @@ def list_job_notebooks(inputs: Declared, settings: Profile) -> list[str]:
 def data_sets_read(inputs: Declared, settings: Profile, *, recorded: bool = False) -> list[str]:
     """Return the sorted names of the data sets that a notebook can read under a profile.
 
-    With ``recorded``, they are the sets whose stored scores it can read, otherwise the data sets whose files
-    it can read.
+    With ``recorded``, they are the stored sets that are sources of the declared roles, otherwise the data
+    sets whose files the notebook can read.
     """
     names = registry.RECORDINGS if recorded else data_sets()
     sources = [settings.roles.get(role, role) for role in inputs.data]
@@ -299,7 +304,7 @@ def modules_digest(modules: Iterable[str]) -> str:
 
 def source_digest(notebook: str, *, page: bool) -> str:
     """Return the digest of a notebook's code cells or, for a page, of the whole source, because pages show
-    prose."""
+    prose; raise NotebookError if the code cells of a job's notebook do not parse."""
     text = path_of(notebook).read_text(encoding="utf-8")
     return checksums.of_text(repr(text)) if page else _parse_cells(notebook).sha256
 
@@ -315,7 +320,8 @@ def manifests_digest(notebook: str, settings: Profile, inputs: Declared, *, page
     """Return the digest of the manifests that a notebook can read.
 
     These are the manifests of the notebook's data sets and stored sets and, if it uses models or is a job, of
-    models. For a ``page``, they include its papers' files and its entries in ``headlines.yml``.
+    models. For a ``page``, they include its papers' files and its entries in ``headlines.yml``, or all
+    entries if the page reads the results of all pages.
     """
     stored = data_sets_read(inputs, settings, recorded=True)
     sets = sorted({*data_sets_read(inputs, settings), *stored})

@@ -35,7 +35,7 @@ DISCREPANCY_WORDS = {
 
 
 def verdict_sentence(result: Result) -> str:
-    """Return one or two sentences that name the evidence of a result and say how many checks hold, fail or
+    """Return one to three sentences that name the evidence of a result and say how many checks hold, fail or
     are inconclusive, or that say why there is no verdict."""
     entry = exhibit(result.exhibit)
     if result.kind == verdicts.IMPLEMENTED:

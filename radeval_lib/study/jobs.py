@@ -108,7 +108,11 @@ def list_jobs(profile: Profile, notebook: str) -> list[Job]:
 
 def allowed_inputs(job: Job, profile: Profile) -> Declared:
     """Return the inputs that a job may read: all that its notebook declares, except for data roles that the
-    job list does not assign to this job."""
+    job list does not assign to this job.
+
+    Raises ParameterError if the profile has no job of the notebook, and NotebookError if the notebook's front
+    matter is not valid.
+    """
     inputs = declared(job.notebook)
     if not job.items or job.notebook not in registry.PLANS:
         return inputs
@@ -212,7 +216,7 @@ def read(folder: Path, job: Job, profile: str) -> JobOutput:
     ResultError
         If the job has not run yet, or one of its files is missing or was changed.
     """
-    remedy = f"Run `radbook build`, or this job alone: {command(job.notebook, profile, job.items)}"
+    remedy = f"Run `radbook build --profile {profile}`, or only {command(job.notebook, profile, job.items)}"
     try:
         facts: dict[str, Any] = json.loads((folder / FACTS).read_text(encoding="utf-8"))
         digests, columns = dict(facts["sha256"]), dict(facts["tables"])

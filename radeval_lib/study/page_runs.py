@@ -202,6 +202,13 @@ class PageRun(runs.Run):
         Parameters
         ----------
         data, models : mappings from role to the paper's source; ``data`` must not be empty.
+
+        Raises
+        ------
+        NotebookError, ProfileError
+            If :meth:`source_of` raises it.
+        ValueError
+            If the profile declares the source of a data role absent.
         """
         models = models or {}
         evidence = max(map(self.evidence, data), key=verdicts.STRENGTH.index)
@@ -232,24 +239,28 @@ class PageRun(runs.Run):
         exhibit_id : id in the ledger, e.g. ``rales.table3``.
         evidence : the kind of data, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
         substitutes : a description of what replaces the paper's data or models.
-        roles : the data and model roles that the exhibit rests on; those without files are ignored.
+        roles : the data and model roles that the exhibit rests on; those that the page has not read are
+            ignored.
         implementation : the paper's or ours. With ours, or on generated data, the exhibit is our experiment:
             its checks run but are neither shown nor recorded. Their names and results become its table,
             unless the block sets one.
         rests_on : further inputs of the exhibit: printed tables (``table3``, or ``rrs/table1`` of another
             paper), released numbers (``released/settings``), data sets and roles that the page reads itself,
             and notebooks with jobs. The ledger's entry on the paper and the exhibit's own transcription are
-            always included. With ``roles``, all jobs that the page has read are included. For our
-            experiments, all models are included, and all data unless ``roles`` is given or the data are
-            generated.
+            always included. With ``roles``, all jobs and stored scores that the page has read are included.
+            For our experiments, all models and jobs are included, and all data unless ``roles`` is given or
+            ``evidence`` is ``synthetic`` or ``definition``.
         remaining : the part of the exhibit that is not checked; by default, ``remaining`` in the ledger.
         folded : whether only the name and the verdict are visible until the reader clicks.
 
         Raises
         ------
-        LedgerError, ResultError
-            If the ledger has no such exhibit, or assigns it to another page, or if this run has not read
-            something that the exhibit rests on.
+        LedgerError
+            If the ledger has no such exhibit.
+        ResultError
+            If the ledger assigns the exhibit to another page, ``evidence`` has another value, this run has
+            not read something that the exhibit rests on, an exhibit that gets a verdict has no checks, two
+            checks share key and reading, or two discrepancies explain one check.
         NotebookError
             If the page has read the numbers of a paper that it does not declare.
         """
@@ -321,6 +332,8 @@ class PageRun(runs.Run):
         used : a description of what replaces the paper's data and models.
         table : the rebuilt table, which is stored with the result.
         samples : the cases on which the table's intervals rest; empty if the table has none.
+
+        Raises the errors of :meth:`exhibit`.
         """
         with self.exhibit(
             exhibit_id, evidence, used, implementation=verdicts.OURS, rests_on=rests_on
@@ -378,11 +391,12 @@ class PageRun(runs.Run):
 
         Parameters
         ----------
-        name : the finding's id in ``headlines.yml``.
-        evidence : the kind of data behind the numbers.
+        name : the finding's id in ``headlines.yml``; raises KeyError for any other.
+        evidence : the kind of data behind the numbers, one of
+            :data:`~radeval_lib.study.verdicts.EVIDENCE`.
         holds : whether the numbers support the finding; None if they are inconclusive.
         rests_on : the names of the inputs on which the numbers rest
-            (:meth:`radeval_lib.provenance.Inputs.of`).
+            (:meth:`radeval_lib.provenance.Inputs.of`); raises ResultError for an input that was not read.
         texts : the formatted number for each name in the finding's sentences; raises KeyError if one is
             missing.
         """
@@ -487,6 +501,13 @@ def only_with_data(
     dataset : a data set whose files the page reads itself; the page also ends if it is neither a source of
         the first role nor in the data root.
     generated : whether generated data suffice.
+
+    Raises
+    ------
+    NotebookError, ProfileError
+        If the page does not declare a role or ``dataset``, or the profile does not configure a role.
+    ChecksumError
+        If the file of ``dataset`` differs from its manifest entry.
     """
     insufficient = (ABSENT,) if generated else ("synthetic", ABSENT)
     if missing_roles := [role for role in roles if run.evidence(role) in insufficient]:
@@ -528,7 +549,8 @@ def _explain_early_end(run: PageRun, roles: Sequence[str], one_set: bool, datase
 
 def provenance(run: PageRun) -> HTML:
     """Return a folded table of the inputs of a page's numbers, below a sentence for each set of stored scores
-    that the page reads."""
+    that the page reads; raise NotebookError if the page has read the numbers of a paper that it does not
+    declare."""
     state = read_commit()
     rows = {
         "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',

@@ -68,16 +68,17 @@ class Profile(BaseModel, extra="forbid", frozen=True):
     def section(self, name: str, kind: type[Section]) -> Section:
         """Return the section ``name`` of ``experiments``, validated as an object of the class ``kind``.
 
-        Raises ProfileError if the section is missing or has a wrong key or value.
+        Raises ProfileError if the section is missing, has a wrong key or value, or was left out by
+        :meth:`narrow` because the notebook does not declare it.
         """
         where = f"{display_path(PROFILES / f'{self.name}.yml')}, experiments, {name}"
         try:
             return kind.model_validate(self.experiments[name])
         except KeyError:
-            remedy = "Add it there, or to `settings` under `study` in the front matter of the notebook."
-            raise ProfileError(f"there is no section {name!r}", where, remedy) from None
+            remedy = "Add it to this file, or to `settings` under `study` in the notebook's front matter."
+            raise ProfileError(f"section {name!r} is missing or not declared", where, remedy) from None
         except ValidationError as error:
-            remedy = f"Use only these keys: {', '.join(kind.model_fields)}."
+            remedy = f"Add, correct or remove this key. The keys are {', '.join(kind.model_fields)}."
             raise ProfileError(describe(error, kind.model_fields), where, remedy) from None
 
     def narrow(self, inputs: Declared, *, for_job: bool = False) -> Profile:
@@ -173,7 +174,7 @@ def profile(name: str) -> Profile:
         resolved = Profile.model_validate({**values, "name": name})
     except ValidationError as error:
         keys = ", ".join(key for key in Profile.model_fields if key != "name")
-        remedy = f"Use only these keys: {keys}, extends."
+        remedy = f"Add, correct or remove this key. The keys are {keys}, extends."
         raise ProfileError(describe(error, Profile.model_fields), where, remedy) from None
     for part, roles in (("roles", ROLES), ("sizes", ROLES), ("models", MODEL_ROLES)):
         if unknown := sorted(set(getattr(resolved, part)) - set(roles)):

@@ -78,7 +78,7 @@ def is_out_of_date(name: str, metric: Metric) -> bool:
     with models is scored with test models (:func:`probe_scores`). It is out of date if the number of scores
     changed, or if more than one of them changed by more than 0.001. Smaller changes can come from sums in
     another order, which may also move one label across its threshold. Raises DataError if there is no such
-    set, or a table is missing or has changed.
+    set, or a table is missing or has changed, and KeyError if no scores by the metric are stored.
     """
     recording = recorded.load(name)
     if not metric.required_roles:
@@ -104,7 +104,8 @@ def sets_shown(sources: Iterable[str], needs_data_root: bool) -> dict[str, list[
     """Return a mapping from each stored set whose scores an edition shows to the metrics shown (None: all).
 
     An edition without a data root shows all sets. Any other edition shows the stored sets among the
-    ``sources`` of its roles, the systems' outputs and, for sets whose texts are a source, the frozen metrics.
+    ``sources`` of its roles, the systems' outputs and, for those of :data:`FROZEN_SETS` whose texts are a
+    source, the frozen metrics.
     """
     if not needs_data_root:
         return dict.fromkeys(recorded.names())
@@ -315,7 +316,7 @@ def _parse_pair(reference: str, candidate: str) -> Placeholder:
         if case == left.number:
             return right
     raise DataError(
-        "a placeholder is paired with a text that is not its own reference, so no score is stored",
+        f"no score is stored for {left[1:] if left else 'a text'} with {right[1:] if right else 'a text'}",
         "stored scores",
         "Score each candidate against its own reference, or use a profile with the texts.",
     )

@@ -31,7 +31,7 @@ SEVERITIES = ("conclusion", "number", "slip")
 """The severities of a discrepancy, gravest first: a conclusion of the paper does not follow; a printed number
 cannot be right; a citation or a word is wrong."""
 _HARMLESS_KINDS = (OPEN_CONVENTION, "text")
-_REMEDY = "Remove the folder of this file and run `radbook build`, which makes the results again."
+_REMEDY = "Remove the folder of this file, and run its page again, or `radbook build` with its profile."
 _FORMAT = 10
 OWN_SUFFIX = "-own"
 """The suffix of the names of results with our implementation."""
@@ -265,7 +265,7 @@ def with_discrepancies(
 
     Discrepancies come from ``paper.yml``. If the discrepancy is an open convention of the paper, or an error
     in our copy of the paper, the check becomes inconclusive, because it does not contradict the paper.
-    Raises ResultError if two discrepancies explain one check.
+    Raises ResultError if two discrepancies explain one check, and LedgerError if there is no such paper.
     """
     paper = exhibit_id.partition(".")[0]
     entries, explained = load_paper(paper).get("discrepancies", {}), []
@@ -290,10 +290,11 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
     """Return how much of an exhibit the checks decide; None if there are no checks.
 
     The units are the legible cells of a transcribed table or figure, otherwise settings (for a guideline) or
-    statements. A cell is decided if a check that compares it holds or fails. A statement or setting is
-    decided if one of its checks holds or fails and none that it needs is inconclusive; the readings of a
-    statement must agree. The total includes statements that the ledger lists as ``unchecked``. Raises
-    LedgerError if the ledger has no such exhibit.
+    statements. A cell is decided if a statement about it, or the check of a number computed for this cell
+    alone, holds or fails. A statement or setting is decided if one of its checks holds or fails and none that
+    it needs is inconclusive; the readings of a statement must agree. The total includes statements that the
+    ledger lists as ``unchecked``. Raises LedgerError if the ledger has no such exhibit, and PrintedError if
+    its transcription is malformed.
     """
     if not checks:
         return None
@@ -346,9 +347,12 @@ def record(
     Raises
     ------
     ResultError
-        If :func:`judge` or :func:`with_discrepancies` raises it, or the run has not read an input.
+        If :func:`judge` or :func:`with_discrepancies` raises it, ``evidence`` has another value, or the run
+        has not read an input.
     LedgerError
         If the ledger has no such exhibit.
+    PrintedError
+        If the transcription of the exhibit's table is malformed.
     """
     provenance = run.provenance(rests_on)
     explained, discrepancies = with_discrepancies(exhibit_id, evidence, checks)
@@ -409,8 +413,8 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
 def read(path: Path) -> Result:
     """Return the result in a file that :func:`record` wrote.
 
-    Raises ResultError if the file is incomplete, has changed or has another format, or if the ledger assigns
-    the exhibit to another page.
+    Raises ResultError if the file is incomplete, has changed or has another format, or if the ledger lacks
+    the exhibit or assigns it to another page.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -424,7 +428,7 @@ def read(path: Path) -> Result:
             problem = f"{result.exhibit} belongs to notebook {owner}, but this file is from {result.notebook}"
             raise ResultError(problem)
     except (ValueError, KeyError, AttributeError, TypeError) as error:
-        problem = f"incomplete, or from another version ({type(error).__name__}: {to_line(str(error), 200)})"
+        problem = f"this file is not valid ({type(error).__name__}: {to_line(str(error), 200)})"
         raise ResultError(problem, display_path(path), _REMEDY) from None
     except RadevalError as error:
         raise ResultError(error.what, display_path(path), _REMEDY) from None
@@ -433,7 +437,7 @@ def read(path: Path) -> Result:
 
 def read_all(output_dir: Path) -> list[Result]:
     """Return all results below a profile's output folder, in the order of the ledger and of the kinds of
-    evidence."""
+    evidence; raise ResultError if :func:`read` does."""
     results = [read(path) for path in sorted((output_dir / "results").glob("*/*/*.*.*.json"))]
     order = {exhibit_id: number for number, exhibit_id in enumerate(ledger())}
     results.sort(key=lambda result: (order[result.exhibit], verdicts.EVIDENCE.index(result.evidence)))
@@ -441,7 +445,8 @@ def read_all(output_dir: Path) -> list[Result]:
 
 
 def all_results(run: Run) -> list[Result]:
-    """Return the results of all pages; raise NotebookError unless the page declares ``results: [all]``."""
+    """Return the results of all pages; raise NotebookError unless the page declares ``results: [all]``, and
+    ResultError if :func:`read` does."""
     run.require_declared("results", ALL)
     return read_all(run.output_dir)
 

@@ -103,8 +103,16 @@ class Run:
         """Return the records of a public data set that the notebook declares, and their evidence.
 
         The evidence is ``open`` if the data root has the files; otherwise it is ``recorded``, and
-        placeholders replace the texts. Raises the errors of :meth:`find`, or DataError if no stored set can
-        be the source.
+        placeholders replace the texts.
+
+        Raises
+        ------
+        NotebookError, ChecksumError, ManifestError
+            If :meth:`find` raises it.
+        FileNotFoundError
+            If neither the files nor stored scores of the data set exist.
+        DataError
+            If a file is malformed, or the stored set cannot be the source of a role.
         """
         if self.find(dataset) is not None:
             load = registry.find("radeval_lib.data.readers:load")
@@ -139,7 +147,12 @@ class Run:
         ProfileError
             If the profile does not configure the role.
         RoleError
-            If the source of the role is absent.
+            If the source of the role is declared absent, has no records of the role's type, or needs a data
+            root that is not set, or if the profile sets no size for generated data.
+        AbsentDataError
+            If files of the source, a data set, are missing from the data root.
+        DataError
+            If a file differs from its manifest or stored description, or is malformed.
         """
         size = self.whole_profile.sizes.get(role, 0)
         arguments = {"size": size, "seed": self.seed, "root": self.data_root, "note": self._make_note(role)}
@@ -151,11 +164,15 @@ class Run:
         Raises
         ------
         NotebookError
-            If the notebook does not declare the role.
+            If the notebook does not declare the role, or the job that makes the model saved none.
         ProfileError
             If the profile does not configure the role.
-        ResultError, ModelError
-            If the job that makes the model has not run yet, or the model is absent.
+        ParameterError
+            If the profile has no job that makes the model.
+        ResultError, AbsentDataError
+            If the job that makes the model has not run yet, its results are damaged, or its data are missing.
+        ModelError
+            If the model is absent.
         StatementError
             If the model is on a server to which no statement permits sending data from the data root.
         """
@@ -175,7 +192,9 @@ class Run:
     def metric(self, name: str, /, **settings: Any) -> Metric:
         """Return a metric with the models of this run's profile.
 
-        For texts with stored scores (``data_manifests/recorded/``), the metric returns the stored scores.
+        For placeholders, the metric returns the scores stored in ``data_manifests/recorded/``. For texts that
+        were scored, it does so only if it is one of :data:`radeval_lib.registry.FROZEN_METRICS` and its
+        current version would give other scores.
 
         Parameters
         ----------
@@ -186,6 +205,12 @@ class Run:
         ------
         NotebookError
             If the notebook does not declare the metric, or a role that it needs.
+        MetricError
+            If a setting is unknown or has a wrong value.
+        StatementError
+            If a setting names a model server to which no statement permits sending data.
+
+        The errors of :meth:`model` are also raised.
         """
         metric = self.unstored_metric(name, **settings)
         # Placeholders of a stored set have stored scores, and so have the texts of a set that was scored with
@@ -223,8 +248,12 @@ class Run:
         ------
         NotebookError
             If this notebook does not declare the other one under ``jobs``.
+        ParameterError
+            If the profile has no job of that notebook.
         ResultError
             If a job has not run yet, or its results are damaged.
+        AbsentDataError
+            If a job did not run because its data are missing.
         """
         self.require_declared("jobs", notebook)
         return [self._read_job(job) for job in jobs.list_jobs(self.whole_profile, notebook)]
@@ -266,7 +295,7 @@ class Run:
 
         It names the notebook, code, profile, seed, threads, device, data, models and versions. ``rests_on``
         names the data and models to include (:meth:`radeval_lib.provenance.Inputs.of`); by default, all that
-        were read.
+        were read. Raises ResultError if one of them was not read.
         """
         return {
             "notebook": sources.describe_notebook(self.notebook),
@@ -317,8 +346,8 @@ class Run:
         If ``declared`` is given, these names are searched instead of those under ``kind``.
         """
         if name not in (getattr(self.declared, kind) if declared is None else declared):
-            problem = f"this notebook does not declare {name!r} under `{kind}`"
-            remedy = f"Add it to `{kind}` under `study` in the front matter."
+            problem = f"this {'job' if self.parameters else 'notebook'} declares no {name!r} under `{kind}`"
+            remedy = f"Add it to `{kind}` under `study` in the front matter or, for a job, in the job list."
             raise NotebookError(problem, f"notebooks/{self.notebook}.md", remedy)
 
     def require_papers(self) -> None:
@@ -344,15 +373,15 @@ class Run:
         roles = self.whole_profile.roles if kind == "data" else self.whole_profile.models
         if role not in roles:
             where = display_path(paths.PROFILES / f"{self.whole_profile.name}.yml")
-            problem = f"profile {self.whole_profile.name!r} configures no {kind} role {role!r}"
+            problem = f"profile {self.whole_profile.name!r} has no {kind.removesuffix('s')} role {role!r}"
             raise ProfileError(problem, where, f"Add it, or use one of {', '.join(roles)}.")
         if kind == "data" and "+" in roles[role]:
             return self._find_loader("data").keep_loadable(roles[role], self.data_root) or roles[role]
         return roles[role]
 
     def explain_absence(self, role: str) -> str:
-        """Return one line that says what the data root lacks for a data role's source; empty if nothing.
-        Raises the errors of :meth:`source_of`."""
+        """Return one line that says what the data root lacks for a data role's source; empty if some of the
+        data can be loaded. Raises the errors of :meth:`source_of`."""
         module, source = self._find_loader("data"), self.source_of("data", role)
         loadable = module.keep_loadable(source, self.data_root)
         return "" if loadable else str(module.make_absence_error(role, source, self.data_root))
@@ -411,7 +440,8 @@ def begin_job(
     NotebookError, ProfileError, DataRootError
         If there is no such notebook, profile or data folder, or a build is writing to ``output_dir``.
     ParameterError
-        If the seed is negative, or the profile needs data files and there is no data folder.
+        If the seed is negative, the profile needs data files and there is no data folder, or the notebook is
+        that of jobs, of which the profile has none.
     """
     if not sources.path_of(notebook).is_file():
         remedy = "Pass a name such as rales/datasets."
@@ -429,7 +459,7 @@ def begin_job(
     root = manifests.data_root(data_root or None)
     if settings.needs_data_root and root is None:
         remedy = "Set RADEVAL_DATA_ROOT to the folder of data files, or pass data_root."
-        raise ParameterError(f"not set, but profile {profile!r} needs it", "data root", remedy)
+        raise ParameterError(f"none is set, but profile {profile!r} needs one", "data root", remedy)
     restricted = manifests.list_restricted(root)
     small_counts.hide_below(settings.smallest_count if restricted else 0)
     run = run_class(
@@ -465,8 +495,11 @@ def _prepare_outputs(run: Run, restricted: Collection[str]) -> None:
 
 
 def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[str, jobs.Value]) -> Path:
-    """Return the default output folder of a run: ``build/<profile>`` if a build would run the notebook with
-    the same seed and parameters, otherwise a separate folder below ``build/runs``."""
+    """Return the default output folder of a run: ``build/<profile>`` if ``seed`` is 0 and a build would run
+    the notebook with the same parameters, otherwise a separate folder below ``build/runs``.
+
+    Raises ParameterError if the notebook is that of jobs, of which the profile has none.
+    """
     job = Job(notebook, tuple(parameters.items()))
     is_planned = notebook in registry.PLANS and job in jobs.list_jobs(settings, notebook)
     if not seed and (not parameters or is_planned):

@@ -107,7 +107,7 @@ def disagreeing_checks(checks: pd.DataFrame) -> pd.DataFrame:
     These are the checks that fail, and those that are inconclusive only because of an open convention or an
     error in our copy of the paper. Two columns are added: ``reason``, the name of the discrepancy or, if none
     is known, the exhibit and what is compared; and ``cause``, the severity of an error in the paper, or else
-    the kind of discrepancy.
+    the kind of discrepancy, empty if none is known.
     """
     rows = checks[(checks["outcome"] == verdicts.FAILS) | (checks["discrepancy"] != "")]
     reason = rows["discrepancy"].where(rows["discrepancy"] != "", rows["exhibit"] + ": " + rows["what"])

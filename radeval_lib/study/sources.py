@@ -74,7 +74,7 @@ def front_matter(text: str) -> dict[str, object]:
     yaml.YAMLError
         If the front matter is not valid YAML.
     ValueError
-        If it is not a mapping.
+        If the front matter is not a mapping, or has an impossible date.
     """
     if not text.startswith("---\n"):
         return {}
@@ -105,7 +105,7 @@ def _parse_declarations(path: Path, text: str) -> Declared:
         raise NotebookError(
             f"the front matter is not valid: {' '.join(lines[1:3]) or lines[0]}",
             display_path(path),
-            f"Under `study:`, write only lists of names ({lists}) and `trains: true`.",
+            f"Correct the YAML; under `study:`, write only lists of names ({lists}) and `trains: true`.",
         ) from None
 
 

@@ -107,7 +107,9 @@ def check_superiority(
     Raises
     ------
     ValueError
-        If a number is NaN, as in an illegible cell.
+        If a number is NaN, as in an illegible cell, or there is no rival.
+    KeyError
+        If ``values`` lacks a name in ``first`` or ``others``, or a mapping ``leads`` lacks a rival.
     """
     leaders = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in leaders]
@@ -247,8 +249,14 @@ def lead_of_correlations(first: Number, second: Number, n: int, kind: printed.Ki
     Parameters
     ----------
     first, second : correlations of two metrics with the same ratings.
-    n : the number of pairs, taken as independent.
+    n : the number of pairs, taken as independent, at least 5.
     kind : the kind of correlation.
+
+    Raises
+    ------
+    ValueError
+        If a correlation is NaN or, within its rounding, above 1 or below -1; for Spearman and Kendall, also
+        if it is 1 or -1.
     """
     pairs = _combine_roundings([first, second])
     if kind == "pearson":
@@ -274,7 +282,8 @@ def _measure_gap(first: Sequence[float], second: Sequence[float]) -> tuple[float
 def lead_of_intervals(first: Sequence[Number], second: Sequence[Number]) -> Lead:
     """Return the lead of one printed correlation over another, whatever the correlation of their errors.
 
-    Each correlation is a triple (value, low, high) with a 95% confidence interval.
+    Each correlation is a triple (value, low, high) with a 95% confidence interval. Raises ValueError if a
+    number is NaN or, within its rounding, not between -1 and 1.
     """
     return _infer_lead(
         (_measure_gap(row[:3], row[3:]) for row in _combine_roundings([*first, *second])), "their errors"
@@ -286,7 +295,8 @@ def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, low
     their errors.
 
     ``first`` and ``second`` are pairs (mean, standard deviation over cases). If ``lower``, the lower mean
-    leads. The test is a z-test with the quantile of Student's t for n - 1 degrees of freedom.
+    leads. The test is a z-test with the quantile of Student's t for n - 1 degrees of freedom. Raises
+    ValueError if a number is NaN.
     """
     # The z-test's critical value becomes Student's if the standard errors are scaled by the ratio of the two.
     factor = float(t.ppf(1 - LEVEL / 2, n - 1) / norm.ppf(1 - LEVEL / 2)) / math.sqrt(n)

@@ -78,7 +78,7 @@ class Coverage:
     checked, total : the number of decided units, and of all units of the exhibit.
     unit : ``cells`` for a table or figure, ``settings`` for a guideline, otherwise ``statements``.
     open_leads : the number of leads that the paper does not claim and the numbers do not establish.
-    n_others : for a table, the number of decided checks that compare none of its cells.
+    n_others : for a table or figure, the number of conclusive statements that decide none of its cells.
     """
 
     checked: int
