@@ -22,7 +22,8 @@ MARGIN = "16mm"
 def join_pages(output: Path) -> str:
     """Return the book in the output folder of a build as one HTML page, each of its pages on a new sheet.
 
-    Code cells are left out. Pictures and styles are loaded from the folder of the book.
+    The code of cells is left out, but not their outputs. Pictures and styles are loaded from the
+    folder of the book.
     """
     html = steps.book_folder(output)
     pages = [html / f"{page}.html" for page in list_pages(output / "book" / CONTENTS)]

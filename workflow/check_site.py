@@ -81,10 +81,11 @@ def count_words(content: Tag) -> int:
 
 
 def find_faults(output: Path, *, judge: bool = False) -> list[str]:
-    """Return a line for each fault of the rendered book in the output folder of a build; print its length.
+    """Return a line for each fault of the rendered book in the output folder of a build; print the numbers of
+    its pages and words.
 
     ``judge`` is whether a missing judge in the browser is a fault. If pages are missing, only these faults
-    are returned.
+    are returned, and nothing is printed. Raises ResultError if a stored result is not valid.
     """
     html = output / "_build" / "html"
     pages = list_pages(output / "book" / CONTENTS)
