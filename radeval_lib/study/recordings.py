@@ -52,8 +52,8 @@ FROZEN_SETS = ("radpref", "mts_dialog")
 def read_texts(name: str, root: Path) -> list[tuple[str, str]]:
     """Return the pairs (reference, candidate) of a stored set, in the order of the stored scores.
 
-    The list is empty if the set's files are not in the data root. The pairs may be restricted text: never show
-    them. Raises ChecksumError or FormatError if a file has changed or is malformed.
+    The list is empty if the set's files are not in the data root. The pairs may be restricted text: never
+    show them. Raises ChecksumError or FormatError if a file has changed or is malformed.
     """
     if name == "radpref":
         if (path := find(name, root, radpref.CASES_FILE)) is None:
