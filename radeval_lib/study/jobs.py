@@ -216,9 +216,7 @@ def read(folder: Path, job: Job, profile: str) -> JobOutput:
     ResultError
         If the job has not run yet, or one of its files is missing or was changed.
     """
-    remedy = (
-        f"Run `radbook build --profile {profile}`, or only `{command(job.notebook, profile, job.items)}`."
-    )
+    remedy = f"Run `radbook build --profile {profile}` or `{command(job.notebook, profile, job.items)}`."
     try:
         facts: dict[str, Any] = json.loads((folder / FACTS).read_text(encoding="utf-8"))
         digests, columns = dict(facts["sha256"]), dict(facts["tables"])
