@@ -534,6 +534,7 @@ def _score_systems(
     chosen.leave_out(evaluation.failed)
     systems = [scoring.get_system(column) or CANDIDATE for column in evaluation.columns]
     scores_by_metric |= {name: _collect_scores(chosen, name, evaluation, systems) for name in chosen.metrics}
+    cautions.metrics = list(scores_by_metric)  # ``settings`` may have ``all`` instead of names
     evaluation.add_cautions(cautions, texts.get(ID, ()), exempt_systems=FLOOR)
     return scores_by_metric, chosen.left_out
 

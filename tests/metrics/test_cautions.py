@@ -118,15 +118,15 @@ def test_five_in_a_hundred_need_no_words_and_more_do() -> None:
         assert counted.is_silent("s", "m") == silent
 
 
-@pytest.mark.parametrize("nothing", ["", "Cat."])
-def test_a_system_that_writes_nothing_is_never_called_better(nothing: str) -> None:
-    compared = compare(SAID, {"mute": [nothing] * 24, "wrong": WRONG}, metrics=RULES)
+@pytest.mark.parametrize(("nothing", "metrics"), [("", RULES), ("Cat.", RULES), ("", "all")])
+def test_a_system_that_writes_nothing_is_never_called_better(nothing: str, metrics: str) -> None:
+    compared = compare(SAID, {"mute": [nothing] * 24, "wrong": WRONG}, metrics=metrics)
     # By the number alone it would be.
-    assert compared.systems["value"].is_monotonic_increasing
-    assert compared.pairs["p"][0] < 0.05
+    assert compared.systems.set_index("metric").loc[RULES, "value"].is_monotonic_increasing
+    assert compared.pairs.set_index("metric")["p"][RULES] < 0.05
     assert "better" not in compared.verdicts[RULES]
     assert "mute is not ranked" in compared.verdicts[RULES]
-    assert compared.systems["cluster"].isna().tolist() == [True, False]
+    assert compared.systems.set_index("metric").loc[RULES, "cluster"].isna().tolist() == [True, False]
 
 
 def test_better_comes_with_its_cautions_in_one_sentence() -> None:
