@@ -178,14 +178,14 @@ def resolve_settings(selection: Selection) -> dict[str, Mapping[str, Any]]:
     Raises
     ------
     MetricError
-        If a name is not a str, or settings are not a mapping.
+        If a name is not a str, settings are not a mapping, or ``all`` has settings.
     """
     items = selection if isinstance(selection, Iterable) and not isinstance(selection, str) else [selection]
     pairs = list(items.items()) if isinstance(items, Mapping) else [(name, {}) for name in items]
     for name, settings in pairs:
-        if not (isinstance(name, str) and isinstance(settings, Mapping)):
-            problem = f"expected a name and a mapping of settings, got {name!r}: {settings!r}"
-            raise MetricError(problem, "metrics", "Pass names, or {name: {setting: value}}.")
+        if not (isinstance(name, str) and isinstance(settings, Mapping)) or (name == ALL and settings):
+            problem = f"expected a metric's name and a mapping of its settings, got {name!r}: {settings!r}"
+            raise MetricError(problem, "metrics", "Pass names, or {name: {setting: value}}; not for `all`.")
     return dict(pairs)
 
 

@@ -85,7 +85,7 @@ def test_a_metric_without_a_number_and_a_detail_is_an_error(results, monkeypatch
         _Ratio().score(["a"], ["b"])
 
 
-@pytest.mark.parametrize("wanted", [{"bleu": None}, {"bleu": "order"}, [1], [["bleu"]], 3])
+@pytest.mark.parametrize("wanted", [{"all": {"order": 2}}, {"bleu": "order"}, [1], [["bleu"]], 3])
 def test_what_is_not_a_choice_of_metrics_is_an_error(wanted) -> None:
     with pytest.raises(MetricError):
         by_name.choose(wanted)
