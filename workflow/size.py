@@ -1,8 +1,8 @@
 """Counts lines of code by part and by package, and compares them with the budgets in ``pyproject.toml``.
 
 A line counts if it has a token that is neither a comment nor part of a docstring. In notebooks, only code
-cells count; labs do not count. The budgets are in ``[tool.size.parts]`` and ``[tool.size.packages]``. If
-code moves to another package, its share of the budget moves, too.
+cells count; labs do not count. The budgets are in ``[tool.size.parts]`` and ``[tool.size.packages]``. They
+only go down; if code moves to another package, its share of the budget moves, too.
 """
 
 from __future__ import annotations

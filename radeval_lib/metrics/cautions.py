@@ -174,9 +174,10 @@ class Cautions:
     """A count of the cautions about pairs, by system and metric.
 
     ``metrics`` are the names of all metrics that score; a caution about the texts counts for each of them.
+    They must be set before the first pair is counted.
     """
 
-    def __init__(self, metrics: Iterable[str]) -> None:
+    def __init__(self, metrics: Iterable[str] = ()) -> None:
         """Start with no pairs counted."""
         self.metrics = list(metrics)
         self._rows: dict[tuple[str, str, str], Rows] = {}  # by system, metric and caution

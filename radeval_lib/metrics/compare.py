@@ -273,7 +273,7 @@ def compare(
     cases = number_groups("cases", scoring.list_cases(frame, "references"), len(frame))
     if len(np.unique(cases)) < 2:
         raise MetricError(f"fewer than two cases (rows: {len(frame)})", "references", "Add more cases.")
-    cautions = Cautions(settings)
+    cautions = Cautions()
     results, left_out = _score_systems(frame, columns, settings, cautions, floor=floor)
     tables = {name: scores.sum_by_case(cases) for name, scores in results.items()}
     descriptions = {name: scores.description for name, scores in results.items()}
@@ -534,7 +534,7 @@ def _score_systems(
     chosen.leave_out(evaluation.failed)
     systems = [scoring.get_system(column) or CANDIDATE for column in evaluation.columns]
     scores_by_metric |= {name: _collect_scores(chosen, name, evaluation, systems) for name in chosen.metrics}
-    cautions.metrics = list(scores_by_metric)  # ``settings`` may have ``all`` instead of names
+    cautions.metrics = list(scores_by_metric)
     evaluation.add_cautions(cautions, texts.get(ID, ()), exempt_systems=FLOOR)
     return scores_by_metric, chosen.left_out
 

@@ -63,7 +63,7 @@ class ScoredFile:
     rows: int = 0
     kept_rows: int = 0
     _in_context: bool = False
-    _cautions: Cautions = field(default_factory=lambda: Cautions(()))
+    _cautions: Cautions = field(default_factory=Cautions)
     _sums: dict[str, pd.Series[float]] = field(default_factory=dict)  # by group, with the number of rows
     _coverage: tuple[float, int] = (0.0, 0)  # the sum of the pairs' coverages, and the number of pairs
 
