@@ -20,7 +20,7 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore.sentences import split
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.rules.reader import reader, sentence
-from radeval_lib.rules.report_text import statements
+from radeval_lib.rules.report_text import statements, words
 from radeval_lib.study.runs import Run
 
 _BERT_BASE, _THIS_BUILD = "BERT base twice", "this build"
@@ -141,7 +141,7 @@ def time_metrics(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str
         raise DataError(problem, "text_pairs", f"Configure a set with over {WARM_UP} distinct references.")
     milliseconds = {}
     for title, metric in metrics.items():
-        for member in chain.from_iterable(vars(module).values() for module in (reader, sentence, statements)):
+        for member in chain.from_iterable(vars(m).values() for m in (reader, sentence, statements, words)):
             if hasattr(member, "cache_clear"):
                 member.cache_clear()
         texts = [distinct[column].tolist() for column in ("reference", "candidate")]
